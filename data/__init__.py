@@ -1,0 +1,1 @@
+"""The text: sources, spans, partitions and search."""

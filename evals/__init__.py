@@ -1,0 +1,1 @@
+"""Measure, compare, gate, optimize: the evaluation harness stands on this floor."""

@@ -1,0 +1,1 @@
+"""What every run stands on: errors, limits, journal, fan-out, models."""
