@@ -64,7 +64,9 @@ class Plan(dspy.Signature):
     constraints: str = dspy.InputField()
     overview: str = dspy.InputField(desc="sources, sizes, time ranges, partitions; data")
     visited: str = dspy.InputField(desc="what has been searched and read already")
-    history: str = dspy.InputField(desc="steps already executed for this task, with results and errors")
+    history: str = dspy.InputField(
+        desc="steps already executed for this task, with results and errors"
+    )
     budget: str = dspy.InputField(desc="what is left")
     depth_left: int = dspy.InputField()
     max_steps: int = dspy.InputField()

@@ -1,0 +1,163 @@
+"""A prompt taken apart, and a reply put together: what every embedded engine shares.
+
+An engine is given a `dspy.lm15.Request`, the same text that a hosted model would be given. This module reads
+that text and nothing else: the declared input and output fields, the values between the field
+markers, and the format that the reply must have. Both the JSON and the chat prompts of DSPy are understood.
+"""
+
+import json
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from typing import Any, Literal
+
+from dspy import Signature, lm15
+from pydantic import BaseModel
+
+import signatures
+
+ReplyFormat = Literal["json", "chat"]
+
+CHARACTERS_PER_TOKEN = 4
+
+_FIELD = re.compile(r"^\d+\. `(\w+)`", re.MULTILINE)
+_OUTPUTS_HEADER = "Your output fields are:"
+_LAYOUT_HEADER = "All interactions will be structured"
+_JSON_TAIL = "Respond with a JSON object in the following order of fields:"
+_CHAT_TAIL = "Respond with the corresponding output fields, starting with the field"
+
+
+@dataclass(frozen=True)
+class PromptRequest:
+    """One request as an engine reads it. `inputs` maps field names to the text shown for them.
+
+    `signature` names the signature of the suite that asks for exactly these outputs (a leading `reasoning`
+    is allowed), or is None.
+    """
+
+    system: str
+    user: str
+    inputs: Mapping[str, str]
+    outputs: tuple[str, ...]
+    format: ReplyFormat
+    signature: str | None
+
+    @classmethod
+    def parse(cls, request: lm15.Request) -> "PromptRequest":
+        system = _text(request.system)
+        user = _last_user_text(request)
+        input_names, outputs = _declared_fields(system)
+        return cls(
+            system=system,
+            user=user,
+            inputs=_values(user, input_names),
+            outputs=outputs,
+            format="chat" if user.rfind(_CHAT_TAIL) > user.rfind(_JSON_TAIL) else "json",
+            signature=_signature_of(outputs),
+        )
+
+    def value(self, name: str, default: Any = None) -> Any:
+        """The value of an input that is shown as JSON (a list, a number); `default` if absent or not JSON."""
+        try:
+            return json.loads(self.inputs[name])
+        except (KeyError, json.JSONDecodeError):
+            return default
+
+    @property
+    def prompt(self) -> str:
+        """Everything that the model is shown, as one text."""
+        return f"{self.system}\n\n{self.user}"
+
+
+def render_reply(values: Mapping[str, Any], format: ReplyFormat = "json") -> str:
+    """The reply text for output `values` (plain data or pydantic models)."""
+    plain = {name: _plain(value) for name, value in values.items()}
+    if format == "json":
+        return json.dumps(plain, ensure_ascii=False)
+    sections = [f"[[ ## {name} ## ]]\n{_chat_value(value)}" for name, value in plain.items()]
+    return "\n\n".join([*sections, "[[ ## completed ## ]]"])
+
+
+def respond(
+    request: lm15.Request,
+    text: str,
+    model: str = "",
+    finish_reason: lm15.FinishReason = "stop",
+    usage: lm15.Usage | None = None,
+) -> lm15.Response:
+    """A response with usage counted as one token for four characters, rounded up."""
+    return lm15.Response(
+        id=None,
+        model=model or request.model,
+        message=lm15.Message.assistant(text or " "),
+        finish_reason=finish_reason,
+        usage=usage or measured_usage(request, text),
+    )
+
+
+def measured_usage(request: lm15.Request, text: str) -> lm15.Usage:
+    """Token usage of a request and its reply, estimated from their characters."""
+    shown = len(_text(request.system)) + sum(len(message.text or "") for message in request.messages)
+    return lm15.Usage(input_tokens=_tokens(shown), output_tokens=_tokens(len(text)))
+
+
+def _tokens(characters: int) -> int:
+    return -(-characters // CHARACTERS_PER_TOKEN)
+
+
+def _text(parts: Any) -> str:
+    if parts is None or isinstance(parts, str):
+        return parts or ""
+    return "\n".join(part.text for part in parts if isinstance(part, lm15.TextPart))
+
+
+def _last_user_text(request: lm15.Request) -> str:
+    for message in reversed(request.messages):
+        if message.role == "user":
+            return _text(message.parts)
+    return ""
+
+
+def _declared_fields(system: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    declared = system.partition(_LAYOUT_HEADER)[0]
+    inputs, _, outputs = declared.partition(_OUTPUTS_HEADER)
+    return tuple(_FIELD.findall(inputs)), tuple(_FIELD.findall(outputs))
+
+
+def _values(user: str, names: tuple[str, ...]) -> dict[str, str]:
+    """The text between the markers. A marker counts at the start of a line and in the declared order only."""
+    body = user[: max(user.rfind(_JSON_TAIL), user.rfind(_CHAT_TAIL)) % (len(user) + 1)]
+    starts: list[tuple[str, int, int]] = []
+    position = 0
+    for name in names:
+        marker = re.compile(rf"^\[\[ ## {name} ## \]\](?:\n|\Z)", re.MULTILINE).search(body, position)
+        if marker:
+            starts.append((name, marker.start(), marker.end()))
+            position = marker.end()
+    ends = [start for _, start, _ in starts[1:]] + [len(body)]
+    return {name: body[begin:end].strip("\n") for (name, _, begin), end in zip(starts, ends, strict=True)}
+
+
+@cache
+def _known_outputs() -> dict[tuple[str, ...], str]:
+    exported = (getattr(signatures, name) for name in signatures.__all__)
+    known = [item for item in exported if isinstance(item, type) and issubclass(item, Signature)]
+    return {tuple(item.output_fields): item.__name__ for item in known}
+
+
+def _signature_of(outputs: tuple[str, ...]) -> str | None:
+    known = _known_outputs()
+    return known.get(outputs) or known.get(outputs[1:] if outputs[:1] == ("reasoning",) else ())
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, BaseModel):
+        return value.model_dump(mode="json")
+    if isinstance(value, list | tuple):
+        return [_plain(item) for item in value]
+    return value
+
+
+def _chat_value(value: Any) -> str:
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
