@@ -81,7 +81,8 @@ class StepLine(Part):
 
 
 class Answer(Part):
-    """The answer of a run. `claims` are its statements with verified citations; `value` is typed where the question has one."""
+    """The answer of a run. `claims` are its statements with verified citations; `value` is typed where the
+    question has one."""
 
     text: str
     value: Any

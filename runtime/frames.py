@@ -85,6 +85,17 @@ class Frame:
 
 
 @dataclass(frozen=True, slots=True)
+class PlanChange:
+    """A refinement and what it did to the remaining steps, as step ids. `changed` kept its id, not its content."""
+
+    refined: Refined
+    added: tuple[str, ...]
+    removed: tuple[str, ...]
+    kept: tuple[str, ...]
+    changed: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class RunState:
     """Everything that the events say: stack, registry of all frames, last observation, final output."""
 
@@ -92,6 +103,7 @@ class RunState:
     stack: tuple[str, ...] = ()
     classified: Classified | None = None
     warnings: tuple[Warned, ...] = ()
+    plan_changes: tuple[PlanChange, ...] = ()
     last_observation: Observation | None = None
     finished: Finished | None = None
 
@@ -121,13 +133,7 @@ def apply(state: RunState, event: Event) -> RunState:
         case FramePushed():
             return _pushed(state, event)
         case Planned():
-            frame = state.frames[event.frame_id]
-            steps = tuple(Step(step) for step in event.steps)
-            return state.with_frame(
-                replace(
-                    frame, planned=True, degraded=event.degraded, think=event.think, steps=steps
-                )
-            )
+            return _planned(state, event)
         case StepStarted():
             return _step(
                 state, event.frame_id, event.step_id, status="running", attempts=event.attempt
@@ -157,11 +163,25 @@ def _pushed(state: RunState, event: FramePushed) -> RunState:
     if event.parent_id:
         parent = state.frames[event.parent_id]
         step = parent.step(event.parent_step)
-        attempts = step.attempts + 1 if step else 1
+        started = step is not None and step.status == "running"  # its StepStarted counted it
+        attempts = (step.attempts if step else 0) + (not started)
         state = _step(
             state, event.parent_id, event.parent_step, status="running", attempts=attempts
         )
     return replace(state.with_frame(frame), stack=(*state.stack, frame.id))
+
+
+def _planned(state: RunState, event: Planned) -> RunState:
+    frame = state.frames[event.frame_id]
+    return state.with_frame(
+        replace(
+            frame,
+            planned=True,
+            degraded=event.degraded,
+            think=event.think,
+            steps=_replaced(frame, event.steps),
+        )
+    )
 
 
 def _step(state: RunState, frame_id: str, step_id: str, **changes: object) -> RunState:
@@ -190,20 +210,39 @@ def _observed(state: RunState, frame_id: str, step_id: str, seen: Observation) -
 
 def _refined(state: RunState, event: Refined) -> RunState:
     frame = state.frames[event.frame_id]
-    ended = tuple(step for step in frame.steps if step.ended)
-    kept = {step.id: step for step in frame.steps}
-    pending = tuple(
-        kept[step.id] if step.id in kept and kept[step.id].planned == step else Step(step)
-        for step in event.steps
+    steps = frame.steps if event.decision == "keep" else _replaced(frame, event.steps)
+    refined = replace(
+        frame,
+        steps=steps,
+        think=event.think or frame.think,
+        refinements=(*frame.refinements, event),
+        unrefined=(),
     )
-    return state.with_frame(
-        replace(
-            frame,
-            steps=ended + pending,
-            think=event.think or frame.think,
-            refinements=(*frame.refinements, event),
-            unrefined=(),
-        )
+    change = _change(event, frame.remaining, refined.remaining)
+    return replace(state.with_frame(refined), plan_changes=(*state.plan_changes, change))
+
+
+def _replaced(frame: Frame, planned: Iterable[PlannedStep]) -> tuple[Step, ...]:
+    """The steps of a frame with the pending ones replaced: what has begun or ended is never rewritten."""
+    begun = tuple(step for step in frame.steps if step.status != "pending")
+    pending = {step.id: step for step in frame.steps if step.status == "pending"}
+    taken = {step.id for step in begun}
+    new = {step.id: step for step in planned if step.id not in taken}
+    return begun + tuple(
+        pending[step.id] if step.id in pending and pending[step.id].planned == step else Step(step)
+        for step in new.values()
+    )
+
+
+def _change(event: Refined, before: Iterable[Step], after: Iterable[Step]) -> PlanChange:
+    old = {step.id: step.planned for step in before}
+    new = {step.id: step.planned for step in after}
+    return PlanChange(
+        refined=event,
+        added=tuple(each for each in new if each not in old),
+        removed=tuple(each for each in old if each not in new),
+        kept=tuple(each for each in new if old.get(each) == new[each]),
+        changed=tuple(each for each in new if each in old and old[each] != new[each]),
     )
 
 

@@ -1,8 +1,9 @@
 """A prompt taken apart, and a reply put together: what every embedded engine shares.
 
-An engine is given a `dspy.lm15.Request`, the same text that a hosted model would be given. This module reads
-that text and nothing else: the declared input and output fields, the values between the field
-markers, and the format that the reply must have. Both the JSON and the chat prompts of DSPy are understood.
+An engine is given a `dspy.lm15.Request`, the same text that a hosted model would be given. This
+module reads that text and nothing else: the declared input and output fields, the values between
+the field markers, and the format that the reply must have. The JSON and the chat prompts of DSPy
+are understood.
 """
 
 import json
@@ -32,8 +33,8 @@ _CHAT_TAIL = "Respond with the corresponding output fields, starting with the fi
 class PromptRequest:
     """One request as an engine reads it. `inputs` maps field names to the text shown for them.
 
-    `signature` names the signature of the suite that asks for exactly these outputs (a leading `reasoning`
-    is allowed), or is None.
+    `signature` names the signature of the suite that asks for exactly these outputs (a leading
+    `reasoning` is allowed), or is None.
     """
 
     system: str
@@ -58,11 +59,16 @@ class PromptRequest:
         )
 
     def value(self, name: str, default: Any = None) -> Any:
-        """The value of an input that is shown as JSON (a list, a number); `default` if absent or not JSON."""
+        """The value of an input that is shown as JSON (a list, a number), or `default`."""
         try:
             return json.loads(self.inputs[name])
         except (KeyError, json.JSONDecodeError):
             return default
+
+    def reply(self, values: Mapping[str, Any]) -> str:
+        """The reply text for `values`, in the format asked; a `reasoning` not given stays empty."""
+        reasoning = {"reasoning": ""} if self.outputs[:1] == ("reasoning",) else {}
+        return render_reply({**reasoning, **values}, self.format)
 
     @property
     def prompt(self) -> str:
@@ -98,7 +104,8 @@ def respond(
 
 def measured_usage(request: lm15.Request, text: str) -> lm15.Usage:
     """Token usage of a request and its reply, estimated from their characters."""
-    shown = len(_text(request.system)) + sum(len(message.text or "") for message in request.messages)
+    shown = _text(request.system), *(_text(message.parts) for message in request.messages)
+    shown = sum(len(text) for text in shown)
     return lm15.Usage(input_tokens=_tokens(shown), output_tokens=_tokens(len(text)))
 
 
@@ -126,17 +133,29 @@ def _declared_fields(system: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
 
 
 def _values(user: str, names: tuple[str, ...]) -> dict[str, str]:
-    """The text between the markers. A marker counts at the start of a line and in the declared order only."""
-    body = user[: max(user.rfind(_JSON_TAIL), user.rfind(_CHAT_TAIL)) % (len(user) + 1)]
-    starts: list[tuple[str, int, int]] = []
+    """The text between the markers; one counts at the start of a line, in the declared order."""
+    tail = max(user.rfind(_JSON_TAIL), user.rfind(_CHAT_TAIL))
+    body = user if tail < 0 else user[:tail]
+    found: list[tuple[str, int, int]] = []
     position = 0
     for name in names:
-        marker = re.compile(rf"^\[\[ ## {name} ## \]\](?:\n|\Z)", re.MULTILINE).search(body, position)
+        marker = _marker(name).search(body, position)
         if marker:
-            starts.append((name, marker.start(), marker.end()))
+            found.append((name, marker.start(), marker.end()))
             position = marker.end()
-    ends = [start for _, start, _ in starts[1:]] + [len(body)]
-    return {name: body[begin:end].strip("\n") for (name, _, begin), end in zip(starts, ends, strict=True)}
+    ends = [start for _, start, _ in found[1:]] + [len(body)]
+    pairs = zip(found, ends, strict=True) if found else ()
+    return {name: body[begin:end].strip("\n") for (name, _, begin), end in pairs}
+
+
+@cache
+def _marker(name: str) -> re.Pattern[str]:
+    return re.compile(rf"^\[\[ ## {name} ## \]\](?:\n|\Z)", re.MULTILINE)
+
+
+def signature_name(signature: Any) -> str:
+    """The name of a signature of the suite, also when its instructions were rewritten."""
+    return _signature_of(tuple(signature.output_fields)) or signature.__name__
 
 
 @cache

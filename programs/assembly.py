@@ -1,0 +1,178 @@
+"""Assembly: the Answer of a run, put together from its state, its ledger and nothing else."""
+
+from collections.abc import Iterable
+from typing import Any
+
+from programs.answer import Answer, Conflict, Coverage, Outcome, Receipt, StepLine
+from programs.coverage import coverage, undecodable
+from programs.outcome import outcome
+from programs.run import Run
+from programs.verify import checked
+from runtime.claims import Claim
+from runtime.frames import Frame, RunState
+from runtime.observations import ComputedResult, Concluded, Payload, Returned
+
+_VALUED = ("count", "count_by_source", "count_by_time", "distinct", "timeline", "earliest",
+           "latest", "minimum", "maximum", "sort", "difference", "conflicts")  # fmt: skip
+
+
+def assemble(run: Run) -> Answer:
+    """The answer that the committed state of a run comes to."""
+    state = run.state
+    root = state.frames["root"]
+    concluded = next((each for each in _payloads(root) if isinstance(each, Concluded)), None)
+    statements = checked(run.workspace.corpus, concluded.statements if concluded else ())
+    shown = [claim for claim in statements if claim.status != "insufficient"]
+    reach = coverage(state, run.workspace, found=bool(shown))
+    value = _value(root, bool(shown))
+    result = outcome(
+        statements,
+        reach,
+        value_known=_counted(root),
+        limited=is_limited(state),
+        undecodable=bool(undecodable(run.workspace)),
+        working=_working(state),
+    )
+    return Answer(
+        text=_text(shown, result, reach),
+        value=value,
+        outcome=result,
+        claims=statements,
+        conflicts=tuple(_conflicts(root, statements)),
+        unknowns=_unknowns(run, concluded, statements),
+        warnings=tuple(dict.fromkeys(each.message for each in state.warnings)),
+        coverage=reach,
+        receipt=receipt(run),
+        steps=tuple(_lines(state)),
+        degraded=_degraded(state, concluded),
+        run_id=run.id,
+        corpus_version=run.workspace.corpus.version,
+        question=run.question,
+        kind=run.kind,
+        program=run.record.program,
+    )
+
+
+def _payloads(frame: Frame) -> list[Payload]:
+    return [
+        step.observation.payload
+        for step in frame.steps
+        if step.observation is not None and step.observation.payload is not None
+    ]
+
+
+def is_limited(state: RunState) -> bool:
+    """Whether a limit ended some part of the run."""
+    return any(each.code == "limit" for each in state.warnings)
+
+
+def _degraded(state: RunState, concluded: Concluded | None) -> bool:
+    fell_back = any(frame.degraded for frame in state.frames.values())
+    return fell_back or concluded is None or concluded.mechanical
+
+
+def _working(state: RunState) -> bool:
+    return any(
+        step.status == "completed" and step.planned.action != "conclude"
+        for frame in state.frames.values()
+        for step in frame.steps
+    )
+
+
+def _computed(frame: Frame) -> list[ComputedResult]:
+    return [each for each in _payloads(frame) if isinstance(each, ComputedResult)]
+
+
+def _counted(root: Frame) -> bool:
+    return any(each.operation.startswith("count") for each in _computed(root))
+
+
+def _value(root: Frame, shown: bool) -> Any:
+    """The typed value of the last computation of the root frame; null when nothing is answered by it."""
+    for payload in reversed(_computed(root)):
+        if payload.operation in _VALUED and (shown or payload.operation.startswith("count")):
+            return payload.value
+    return None
+
+
+def _text(shown: list[Claim], result: Outcome, reach: Coverage) -> str:
+    """The statements as one text; without any, what was and was not found."""
+    if shown:
+        separator = "\n" if len(shown) > 1 else ""
+        return separator.join(claim.text for claim in shown)
+    if result == "not_found":
+        return "Not found: every partition that the question needs was examined."
+    if result == "not_found_in_covered":
+        done, required = len(reach.completed), len(reach.required)
+        return f"Not found in what was examined ({done} of {required} partitions)."
+    if result == "partial":
+        return "No answer within the limits of this run."
+    return "No answer: no step of the run did what it should."
+
+
+def _conflicts(root: Frame, statements: Iterable[Claim]) -> Iterable[Conflict]:
+    """Conflicts that code computed, by the statements that show them; others as the statements have them."""
+    by_premise: dict[str, list[str]] = {}
+    for claim in statements:
+        for premise in claim.premises:
+            by_premise.setdefault(premise, []).append(claim.id)
+    seen: set[str] = set()
+    for payload in _computed(root):
+        if payload.operation != "conflicts":
+            continue
+        for each in payload.computed:
+            ids = dict.fromkeys(
+                id for premise in each.claim_ids for id in by_premise.get(premise, ())
+            )
+            if ids:
+                seen.update(ids)
+                values = tuple(line.partition(" = ")[2] for line in each.lines)
+                topic = each.name.removeprefix("conflict: ")
+                yield Conflict(topic=topic, claim_ids=tuple(ids), values=values)
+    for claim in statements:
+        if claim.status == "conflicting" and claim.id not in seen:
+            values = tuple(citation.quote for citation in claim.citations)
+            yield Conflict(topic=claim.text, claim_ids=(claim.id,), values=values)
+
+
+def _unknowns(
+    run: Run, concluded: Concluded | None, statements: Iterable[Claim]
+) -> tuple[str, ...]:
+    found = list(concluded.unknowns) if concluded else []
+    found += [f"without evidence: {c.text}" for c in statements if c.status == "insufficient"]
+    for frame in run.state.frames.values():
+        for payload in _payloads(frame):
+            if isinstance(payload, Returned) and payload.error_classes:
+                classes = ", ".join(payload.error_classes)
+                found.append(f"part {payload.frame_id} met errors: {classes}")
+    return tuple(dict.fromkeys(found))
+
+
+def _lines(state: RunState) -> Iterable[StepLine]:
+    for frame in state.frames.values():
+        for step in frame.steps:
+            yield StepLine(
+                frame_id=frame.id,
+                id=step.id,
+                description=step.planned.description,
+                status=step.status,
+            )
+
+
+def receipt(run: Run) -> Receipt:
+    """What the run has used, as its ledger says."""
+    spent = run.ledger.spent
+    return Receipt(
+        model=run.record.config.get("model", ""),
+        leaf_model=run.record.config.get("leaf_model", ""),
+        calls=spent.calls,
+        cached_calls=spent.cached_calls,
+        failed_calls=spent.failed_calls,
+        input_tokens=spent.input_tokens,
+        output_tokens=spent.output_tokens,
+        cost_usd=None if spent.unknown_cost_calls else round(spent.cost_usd, 8),
+        wall_seconds=round(run.ledger.elapsed, 3),
+        max_depth=max((frame.depth for frame in run.state.frames.values()), default=0),
+        retries=spent.retries,
+        sandbox_seconds=0.0,
+    )

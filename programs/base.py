@@ -1,0 +1,230 @@
+"""The base of the programs: one asynchronous core behind `forward` and `aforward`, and the making of runs."""
+
+import asyncio
+import contextvars
+import secrets
+from collections.abc import Coroutine
+from concurrent.futures import ThreadPoolExecutor
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, TypeVar
+
+import dspy
+
+from data.corpus import Corpus
+from programs.progress import Listener
+from programs.run import Run
+from programs.workspace import Workspace
+from runtime.calls import Caller
+from runtime.errors import LimitsError, QuestionError
+from runtime.frames import fold
+from runtime.journal import Journal, Lease, RunRecord
+from runtime.ledger import Ledger, Usage
+from runtime.limits import Limits
+
+T = TypeVar("T")
+MIN_CALLS = 4
+"""Calls without which no question can be answered: classify, plan, one reading, conclude."""
+_CLOSING_TOKENS = 4_000
+
+
+def run_sync(work: Coroutine[Any, Any, T]) -> T:
+    """Run a coroutine to its end, also inside a running event loop (a notebook), with the caller's context."""
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        return asyncio.run(work)
+    context = contextvars.copy_context()
+    with ThreadPoolExecutor(1, thread_name_prefix="spantree") as pool:
+        return pool.submit(context.run, asyncio.run, work).result()
+
+
+def new_run_id() -> str:
+    """A sortable id: date, time and six random hex digits."""
+    return f"{datetime.now(UTC):%Y%m%d-%H%M%S}-{secrets.token_hex(3)}"
+
+
+def asked(question: str) -> str:
+    """The question without surrounding white space; QuestionError when nothing is left of it."""
+    text = question.strip()
+    if not text:
+        raise QuestionError("the question is empty", hint='ask one: spantree ask "QUESTION" PATH')
+    if any(0xD800 <= ord(char) <= 0xDFFF for char in text):
+        raise QuestionError(
+            "the question contains lone surrogates", hint="pass it as valid UTF-8 text"
+        )
+    return text
+
+
+def checked_limits(limits: Limits) -> Limits:
+    """The limits, if a run can start within them; LimitsError otherwise."""
+    limits.check_start()
+    if limits.calls is not None and limits.calls < MIN_CALLS:
+        raise LimitsError(
+            f"{limits.calls} calls are too few to start: a question needs at least {MIN_CALLS}",
+            hint=f"allow more, for example --max-calls {MIN_CALLS * 5}, or leave the limit out",
+        )
+    if limits.depth < 1:
+        raise LimitsError("the depth must be at least 1", hint="leave --max-depth out")
+    return limits
+
+
+def working_limits(limits: Limits, spent: Usage, elapsed: float) -> Limits:
+    """The limits of everything but the closing step, for which a little is kept back, less what is spent."""
+    tokens = spent.input_tokens + spent.output_tokens
+    used = {
+        "tokens": tokens,
+        "input_tokens": spent.input_tokens,
+        "output_tokens": spent.output_tokens,
+    }
+    caps: dict[str, float | None] = {}
+    if limits.calls is not None:
+        caps["calls"] = max(0, limits.calls - 1 - spent.calls)
+    for name, already in used.items():
+        cap = getattr(limits, name)
+        if cap is not None:
+            caps[name] = max(0, cap - min(_CLOSING_TOKENS, cap // 5) - already)
+    if limits.wall_seconds is not None:
+        caps["wall_seconds"] = max(0.0, limits.wall_seconds * 0.95 - elapsed)
+    return limits.narrowed(**caps)
+
+
+class Program(dspy.Module):
+    """A program over a corpus. It holds predictors and configuration; each call makes a fresh run.
+
+    `lm` serves all calls and `leaf_lm` the many cheap ones; without them the LM of DSPy's settings does.
+    `journal` is a Journal, a path, or None: then runs are kept in memory and cannot be resumed.
+    """
+
+    name = "program"
+    version = 1
+
+    def __init__(
+        self,
+        *,
+        limits: Limits | None = None,
+        partitioner: str = "auto",
+        lm: dspy.BaseLM | None = None,
+        leaf_lm: dspy.BaseLM | None = None,
+        journal: Journal | Path | None = None,
+        progress: Listener | None = None,
+    ) -> None:
+        super().__init__()
+        self.limits = limits or Limits()
+        self.partitioner = partitioner
+        self.main_lm = lm
+        self.leaf_lm = leaf_lm
+        self.journal = journal
+        self.progress = progress
+
+    def forward(
+        self, question: str, corpus: Corpus, limits: Limits | None = None
+    ) -> dspy.Prediction:
+        """Answer a question over a corpus; `prediction.answer` is an Answer."""
+        return run_sync(self.aforward(question, corpus, limits))
+
+    async def aforward(
+        self, question: str, corpus: Corpus, limits: Limits | None = None
+    ) -> dspy.Prediction:
+        """The same, within an event loop. `limits` can only narrow those of the program."""
+        text = asked(question)
+        caps = limits.model_dump(exclude_unset=True) if limits else {}
+        used = checked_limits(self.limits.narrowed(**caps))
+        record = self._record(text, corpus, used)
+        journal, owned = self._opened()
+        try:
+            workspace = await asyncio.to_thread(Workspace, corpus, self.partitioner)
+            journal.admit(record)
+            with journal.lease(record.run_id) as lease:
+                return await self._carried_out(self._run(record, workspace, journal, lease, used))
+        finally:
+            if owned:
+                journal.close()
+
+    def resume(self, run_id: str, corpus: Corpus) -> dspy.Prediction:
+        """Go on with an unfinished run: no new plan, no completed call again. A finished one returns its answer."""
+        return run_sync(self.aresume(run_id, corpus))
+
+    async def aresume(self, run_id: str, corpus: Corpus) -> dspy.Prediction:
+        """The same, within an event loop."""
+        journal, owned = self._opened()
+        try:
+            record = journal.run(run_id).record
+            limits = Limits.model_validate(record.config["limits"])
+            partitioner = record.config["partitioner"]
+            workspace = await asyncio.to_thread(Workspace, corpus, partitioner)
+            with journal.lease(record.run_id) as lease:
+                return await self._carried_out(self._run(record, workspace, journal, lease, limits))
+        finally:
+            if owned:
+                journal.close()
+
+    async def _carried_out(self, run: Run) -> dspy.Prediction:
+        """Work a run to its end. Programs implement this."""
+        raise NotImplementedError(f"{type(self).__name__} does not say how it answers")
+
+    def configuration(self, limits: Limits) -> dict[str, Any]:
+        """What is recorded about a run so that it can be resumed the same way."""
+        lm = self.main_lm or dspy.settings.lm
+        leaf = self.leaf_lm or lm
+        return {
+            "model": _shown_name(lm),
+            "leaf_model": _shown_name(leaf),
+            "api_base": str(lm.kwargs.get("api_base") or "") if lm is not None else "",
+            "partitioner": self.partitioner,
+            "limits": limits.model_dump(mode="json"),
+        }
+
+    def _opened(self) -> tuple[Journal, bool]:
+        """The journal of a call, and whether it is this call's to close."""
+        if isinstance(self.journal, Journal):
+            return self.journal, False
+        return Journal.open(self.journal), True
+
+    def _record(self, question: str, corpus: Corpus, limits: Limits) -> RunRecord:
+        return RunRecord(
+            run_id=new_run_id(),
+            created=datetime.now(UTC).isoformat(timespec="seconds"),
+            program=self.name,
+            program_version=self.version,
+            question=question,
+            corpus_version=corpus.version,
+            corpus_paths=tuple(str(each) for each in corpus.roots),
+            store=str(corpus.store),
+            config=self.configuration(limits),
+        )
+
+    def _run(
+        self,
+        record: RunRecord,
+        workspace: Workspace,
+        journal: Journal,
+        lease: Lease,
+        limits: Limits,
+    ) -> Run:
+        """A run over what the journal knows of it: nothing for a new one."""
+        ledger = Ledger(
+            limits, spent=journal.usage(record.run_id), elapsed=journal.elapsed(record.run_id)
+        )
+        log = journal.call_log(lease)
+
+        def caller(of: Ledger) -> Caller:
+            return Caller(of, log, limits=limits, lm=self.main_lm, leaf_lm=self.leaf_lm)
+
+        return Run(
+            record=record,
+            workspace=workspace,
+            journal=journal,
+            lease=lease,
+            ledger=ledger,
+            caller=caller(ledger.child(working_limits(limits, ledger.spent, ledger.elapsed))),
+            closing_caller=caller(ledger),
+            limits=limits,
+            state=fold(journal.events(record.run_id)),
+            listener=self.progress,
+        )
+
+
+def _shown_name(lm: dspy.BaseLM | None) -> str:
+    """The name of a model as users know it."""
+    return "" if lm is None else lm.model.removeprefix("spantree/")

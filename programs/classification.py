@@ -1,0 +1,41 @@
+"""Classification of the question: the model's view, with a floor of structural signals that code sees.
+
+A question that counts, or asks for all or whether there is any, needs the whole corpus whatever the model says
+of it: its answer may never come from a selection. Quoted text of the question is always searched for as it is.
+"""
+
+import dspy
+
+from programs.run import Run
+from runtime.errors import StepError
+from runtime.events import Classified
+from runtime.models.extractive.classifier import REQUIRES_ALL, classify
+
+
+async def classified(run: Run, predictor: dspy.Predict) -> tuple[Classified, list[tuple[str, str]]]:
+    """The classification that the run uses, and warnings about how it came about."""
+    overview = run.workspace.overview()
+    signals = classify(run.question, overview)
+    quoted = [each for each in signals.patterns if each.startswith('"')]
+    warnings: list[tuple[str, str]] = []
+    try:
+        reply = await run.caller.call(
+            predictor, {"question": run.question, "overview": overview}, key="classify"
+        )
+        kind, needs_all, reason = reply.kind, bool(reply.requires_all), reply.reason
+        patterns = [each for each in reply.patterns if each.strip()]
+    except StepError as error:
+        kind, needs_all, reason = signals.kind, signals.requires_all, signals.reason
+        patterns = list(signals.patterns)
+        warnings.append(("classify_failed", f"classified by structural signals alone: {error}"))
+    if signals.kind == "count":
+        kind = "count"
+        patterns = patterns or list(signals.patterns)
+    event = Classified(
+        question_kind=kind,
+        requires_all=needs_all or kind in REQUIRES_ALL or signals.requires_all,
+        patterns=tuple(dict.fromkeys([*quoted, *patterns])),
+        signals=(f"{signals.kind}: {signals.reason}",),
+        reason=reason,
+    )
+    return event, warnings

@@ -1,0 +1,258 @@
+"""Conclusion: statements of the answer from verified claims and computed values.
+
+The model groups and words; it cannot cite. A statement names claims, and gets their citations from code. What it says
+without a known claim is not shown as an answer.
+"""
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+
+import dspy
+
+from programs.compute import claims_of
+from programs.evidence import neutralize, restore
+from programs.merge import by_id, merged
+from programs.observing import brief, counted, success
+from programs.run import Run
+from programs.verify import MAX_CITATIONS, supports_cause
+from runtime.claims import Citation, Claim, Computed
+from runtime.errors import LimitReached, ParseFailure, StepError
+from runtime.frames import Frame
+from runtime.observations import ComputedResult, Concluded, Observation, Returned
+from signatures import ClaimDigest, ComputedValue, PlannedStep, Statement
+from signatures.claims import ClaimStatus
+
+DIGEST = 80_000
+"""Code points of claims shown to one concluding call; more are concluded in groups first."""
+QUOTE = 600
+_NUMBER = re.compile(r"\d[\d,.]*\d|\d")
+_WEAKNESS: Mapping[ClaimStatus, int] = {
+    "insufficient": 0,
+    "inferred": 1,
+    "conflicting": 2,
+    "direct": 3,
+}
+
+
+def gathered(run: Run, frame: Frame) -> tuple[tuple[Claim, ...], tuple[Computed, ...]]:
+    """The claims and computed values of a frame's completed steps.
+
+    A computation that returned claims stands for the steps that it was computed from.
+    """
+    finished = [step for step in frame.steps if step.observation and step.observation.payload]
+    computed: list[Computed] = []
+    consumed: set[str] = set()
+    for step in finished:
+        payload = step.observation.payload if step.observation else None
+        if isinstance(payload, ComputedResult | Returned):
+            computed.extend(payload.computed)
+        if isinstance(payload, ComputedResult) and payload.claims:
+            named = step.planned.targets or step.planned.depends_on
+            consumed.update(named or [each.id for each in finished if each.id != step.id])
+    kept = [step.observation.payload for step in finished
+            if step.id not in consumed and step.observation]  # fmt: skip
+    claims = merged(_unique(claims_of(kept)), run.workspace.source_rank)
+    return claims, tuple(computed)
+
+
+def _unique(claims: Iterable[Claim]) -> Iterable[Claim]:
+    """Claims by id, the later one winning: a computation returns the claims that it enriched."""
+    return {claim.id: claim for claim in claims}.values()
+
+
+class Conclusion:
+    """The conclude action of the root frame."""
+
+    def __init__(self, run: Run, predictor: dspy.Predict) -> None:
+        self._run = run
+        self._predictor = predictor
+
+    async def __call__(self, frame: Frame, step: PlannedStep, coverage: str) -> Observation:
+        claims, computed = gathered(self._run, frame)
+        usable = [claim for claim in claims if claim.status != "insufficient"]
+        self._run.tell("conclude", 0, 1, step.description)
+        try:
+            statements, unknowns = await self._stated(frame, step, usable, computed, coverage)
+            mechanical = False
+        except (StepError, LimitReached) as error:
+            statements, unknowns, mechanical = as_they_are(usable, computed), [str(error)], True
+        payload = Concluded(
+            statements=tuple(statements), unknowns=tuple(unknowns), mechanical=mechanical
+        )
+        return success(counted(len(statements), "statement"), payload)
+
+    async def _stated(
+        self,
+        frame: Frame,
+        step: PlannedStep,
+        claims: Sequence[Claim],
+        computed: Sequence[Computed],
+        coverage: str,
+    ) -> tuple[list[Claim], list[str]]:
+        """Statements over the claims; in groups first when they are too many for one call."""
+        groups = in_groups(claims)
+        unknowns: list[str] = []
+        if len(groups) > 1:
+            partial: list[Claim] = []
+            for number, group in enumerate(groups, 1):
+                key = f"{frame.id}/{step.id}/group{number}"
+                made, open_ends = await self._call(frame, step, group, (), coverage, key)
+                partial.extend(made)
+                unknowns.extend(open_ends)
+            named = {claim_id for each in computed for claim_id in each.claim_ids}
+            claims = [
+                *partial,
+                *(claim for claim in claims if claim.computed and claim.id in named),
+            ]
+        key = f"{frame.id}/{step.id}/final"
+        made, open_ends = await self._call(frame, step, claims, computed, coverage, key)
+        return made, [*unknowns, *open_ends]
+
+    async def _call(
+        self,
+        frame: Frame,
+        step: PlannedStep,
+        claims: Sequence[Claim],
+        computed: Sequence[Computed],
+        coverage: str,
+        key: str,
+    ) -> tuple[list[Claim], list[str]]:
+        run = self._run
+        reply = await run.closing_caller.call(
+            self._predictor,
+            {
+                "question": run.question,
+                "kind": run.kind,
+                "claims": [digest(claim) for claim in claims],
+                "computed": [
+                    ComputedValue(
+                        name=each.name,
+                        value=neutralize("\n".join(each.lines)),
+                        claim_ids=list(each.claim_ids),
+                    )
+                    for each in computed
+                ],
+                "coverage": coverage,
+                "steps_done": [f"{each.id} {each.status}: {brief(each.planned.description)}"
+                               for each in frame.steps if each.ended],
+            },
+            key=key,
+            frame_id=frame.id,
+            step_id=step.id,
+            check=check_conclusion,
+        )  # fmt: skip
+        known = by_id(claims)
+        made = []
+        for number, statement in enumerate(reply.statements, 1):
+            claim = cited(statement, known, computed, f"{key}.{number}")
+            if claim is not None:
+                made.append(claim)
+        return made, [each for each in reply.unknowns if each.strip()]
+
+
+def check_conclusion(reply: dspy.Prediction) -> None:
+    """Refuse a reply whose statements are not as many as it says."""
+    if reply.statement_count != len(reply.statements):
+        raise ParseFailure(
+            f"statement_count is {reply.statement_count}, "
+            f"but there are {len(reply.statements)} statements"
+        )
+
+
+def in_groups(claims: Sequence[Claim]) -> list[list[Claim]]:
+    """Claims in groups that one call can be shown."""
+    groups: list[list[Claim]] = [[]]
+    size = 0
+    for claim in claims:
+        length = len(claim.text) + sum(min(len(each.quote), QUOTE) for each in claim.citations[:3])
+        if groups[-1] and size + length > DIGEST:
+            groups.append([])
+            size = 0
+        groups[-1].append(claim)
+        size += length
+    return groups
+
+
+def digest(claim: Claim) -> ClaimDigest:
+    """A claim as the concluding call sees it: a few quotes, cut, as data."""
+    return ClaimDigest(
+        claim_id=claim.id,
+        text=neutralize(claim.text),
+        status=claim.status,
+        time=claim.time,
+        sources=[neutralize(each) for each in dict.fromkeys(c.source for c in claim.citations)][:5],
+        quotes=[neutralize(each.quote[:QUOTE]) for each in claim.citations[:3]],
+    )
+
+
+def cited(
+    statement: Statement,
+    known: Mapping[str, Claim],
+    computed: Sequence[Computed],
+    id: str,
+) -> Claim | None:
+    """A statement as a claim with the citations of the claims it names; None when it names none that is known."""
+    premises = [known[each] for each in dict.fromkeys(statement.claim_ids) if each in known]
+    if not premises or not statement.text.strip():
+        return None
+    text = restore(statement.text.strip())
+    citations = _citations(premises)
+    return Claim(
+        id=id,
+        text=text,
+        status=_status(statement, premises, citations, computed, text),
+        time=next((each.time for each in premises if each.time), ""),
+        citations=citations,
+        fields=tuple(dict.fromkeys(field for each in premises for field in each.fields)),
+        premises=tuple(each.id for each in premises),
+        computed=all(each.computed for each in premises),
+    )
+
+
+def _citations(premises: Iterable[Claim]) -> tuple[Citation, ...]:
+    unique = {
+        (each.source, each.start, each.end): each for claim in premises for each in claim.citations
+    }
+    return tuple(unique.values())[:MAX_CITATIONS]
+
+
+def _status(
+    statement: Statement,
+    premises: Sequence[Claim],
+    citations: Sequence[Citation],
+    computed: Sequence[Computed],
+    text: str,
+) -> ClaimStatus:
+    """The strongest status that the premises allow; a number or a cause that no quote has makes an inference."""
+    if all(each.status == "insufficient" for each in premises):
+        return "insufficient"
+    if statement.status == "conflicting":
+        return "conflicting" if len(citations) > 1 else "direct"
+    allowed = [statement.status, *(each.status for each in premises)]
+    status = min(allowed, key=lambda each: _WEAKNESS[each])
+    if status == "direct" and not (
+        supports_cause(text, citations) and _numbers_known(text, premises, computed)
+    ):
+        return "inferred"
+    return status
+
+
+def _numbers_known(text: str, premises: Iterable[Claim], computed: Iterable[Computed]) -> bool:
+    """Whether every number of a statement stands in a quote, a premise or a computed value."""
+    known = {number for each in computed for line in each.lines for number in _NUMBER.findall(line)}
+    for claim in premises:
+        known.update(_NUMBER.findall(f"{claim.time} {claim.text}"))
+        for field in claim.fields:
+            known.update(_NUMBER.findall(field.value))
+        for citation in claim.citations:
+            known.update(_NUMBER.findall(citation.quote))
+            known.update(_NUMBER.findall(citation.source))
+            known.update((str(citation.line_start), str(citation.line_end)))
+    return all(number in known for number in _NUMBER.findall(text))
+
+
+def as_they_are(claims: Sequence[Claim], computed: Sequence[Computed]) -> list[Claim]:
+    """The claims as statements, when no model could be asked to word them: computed ones first, then all."""
+    named = {claim_id for each in computed for claim_id in each.claim_ids}
+    first = [claim for claim in claims if claim.id in named]
+    return first or list(claims)

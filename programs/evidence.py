@@ -1,0 +1,51 @@
+"""Evidence as it is shown to a reader: delimited data whose field markers are neutralized.
+
+The adapters insert text verbatim, so a document that contains `[[ ## answer ## ]]` could pose as a field of the
+prompt. A word joiner inside the marker takes its force away and can be taken out again, so that a quote still
+verifies.
+"""
+
+from data.corpus import Corpus
+from data.span import Span
+from signatures import EvidenceSpan
+
+MARKER = "[[ ##"
+NEUTRAL = "[[\u2060 ##"
+MARGIN = 160
+"""Code points of neighboring text shown on each side of a reading's ends."""
+
+
+def neutralize(text: str) -> str:
+    """The text with field markers made harmless."""
+    return text.replace(MARKER, NEUTRAL)
+
+
+def restore(text: str) -> str:
+    """The text as it was before `neutralize`."""
+    return text.replace(NEUTRAL, MARKER)
+
+
+def shown(corpus: Corpus, spans: tuple[Span, ...]) -> list[EvidenceSpan]:
+    """The spans as a reader sees them. A margin is shown only where the neighbor is not itself shown."""
+    edges = {(span.source, span.end) for span in spans}
+    starts = {(span.source, span.start) for span in spans}
+    views = []
+    for span in spans:
+        source = corpus.source(span.source)
+        before = after = ""
+        if span.start > 0 and (span.source, span.start) not in edges:
+            before = corpus.slice(span.source, max(0, span.start - MARGIN), span.start)
+        if span.end < source.characters and (span.source, span.end) not in starts:
+            end = min(source.characters, span.end + MARGIN)
+            after = corpus.slice(span.source, span.end, end)
+        views.append(
+            EvidenceSpan(
+                span_id=span.id,
+                source=neutralize(span.source),
+                first_line=span.first_line,
+                margin_before=neutralize(before),
+                text=neutralize(corpus.slice(span.source, span.start, span.end)),
+                margin_after=neutralize(after),
+            )
+        )
+    return views

@@ -1,0 +1,166 @@
+"""The executor: runs steps, one or several independent ones, and commits each with its observation."""
+
+import asyncio
+import time
+from collections.abc import Callable
+
+from programs.actions import rank, read, scan
+from programs.assembly import is_limited
+from programs.compute import compute
+from programs.conclusion import Conclusion
+from programs.coverage import coverage, described
+from programs.leaf import LeafAnalysis
+from programs.observing import failure, from_error, success
+from programs.planner import depth_left
+from programs.predictors import Predictors
+from programs.readings import Targets
+from programs.repeats import ALLOWED, earlier, repeats
+from programs.returning import returned
+from programs.routing import is_blocked, over_cap
+from programs.run import Run
+from programs.workspace import Workspace
+from runtime.errors import LimitReached, StepError, TimeoutFailure
+from runtime.events import FramePushed, StepCommitted, StepStarted, StepStatus
+from runtime.frames import Frame, Step
+from runtime.observations import Observation
+from signatures import PlannedStep
+
+_CODE_ACTIONS: dict[str, Callable[[Workspace, Frame, PlannedStep], Observation]] = {
+    "scan": scan,
+    "rank": rank,
+    "read": read,
+    "compute": compute,
+}
+
+
+class Executor:
+    """Executes the steps of one run."""
+
+    def __init__(self, run: Run, predictors: Predictors) -> None:
+        self._run = run
+        self._analyze = LeafAnalysis(run, predictors.analyze_leaf)
+        self._conclude = Conclusion(run, predictors.conclude)
+
+    async def __call__(self, frame: Frame, steps: tuple[Step, ...]) -> None:
+        """Make a composite step a frame, or run the steps."""
+        if steps[0].planned.action == "subtask" and self._runs(frame, steps[0]):
+            self._push(frame, steps[0])
+        else:
+            await self._execute(frame, steps)
+
+    def _runs(self, frame: Frame, step: Step) -> bool:
+        """Whether a step is really to be run as a child: not blocked, over a limit, or out of depth."""
+        return self._refused(frame, step) is None and depth_left(self._run, frame) > 0
+
+    def _push(self, frame: Frame, step: Step) -> None:
+        """Make a composite step a frame on the stack."""
+        visit = f"#{step.attempts + 1}" if step.attempts else ""
+        targets = Targets(self._run.workspace, frame).partition_targets(step.planned.targets)
+        self._run.commit(
+            FramePushed(
+                frame_id=f"{frame.id}.{step.id}{visit}",
+                parent_id=frame.id,
+                parent_step=step.id,
+                depth=frame.depth + 1,
+                task=step.planned.query or step.planned.description,
+                targets=targets,
+                goal_chain=(*frame.goal_chain, frame.task),
+            )
+        )
+
+    async def _execute(self, frame: Frame, steps: tuple[Step, ...]) -> None:
+        """Run one step, or several independent ones, and commit each with its observation."""
+        run = self._run
+        ready = []
+        for step in steps:
+            refused = self._refused(frame, step)
+            if refused is None:
+                ready.append(step)
+            else:
+                status, seen, warnings = refused
+                event = StepCommitted(frame_id=frame.id, step_id=step.id, status=status,
+                                      observation=seen, seconds=0.0)  # fmt: skip
+                run.commit(event, *run.warn(frame.id, warnings))
+        if not ready:
+            return
+        run.commit(
+            *(
+                StepStarted(frame_id=frame.id, step_id=each.id, attempt=each.attempts + 1)
+                for each in ready
+            )
+        )
+        await asyncio.gather(*(self._step(frame, each) for each in ready))
+
+    def _refused(
+        self, frame: Frame, step: Step
+    ) -> tuple[StepStatus, Observation, list[tuple[str, str]]] | None:
+        """Why a step is not run, if it is not: with its status, observation and warnings."""
+        run, planned = self._run, step.planned
+        if planned.action == "conclude":
+            return None
+        if is_blocked(frame, planned):
+            seen = failure("missing_input", "a step that it needs did not complete")
+            return "blocked", seen, []
+        if over_cap(frame, run.limits.steps_per_frame):
+            text = f"the frame has run its {run.limits.steps_per_frame} steps"
+            return "skipped", failure("limit", text), [("limit_steps", text)]
+        if is_limited(run.state) and planned.action in ("analyze", "subtask"):
+            return "skipped", failure("limit", "a limit of the run was reached"), []
+        twin = earlier(run.state, frame, step)
+        if twin is not None or repeats(frame) > ALLOWED:
+            text = f"the same as step {twin.id}" if twin else "the plan repeats itself"
+            return "skipped", failure("repeat", text), [("repeat", f"step {step.id} is {text}")]
+        return None
+
+    async def _step(self, frame: Frame, step: Step) -> None:
+        """Run a step and commit its end: status, result and cursor in one transaction."""
+        run = self._run
+        started = time.monotonic()
+        warnings: list[tuple[str, str]] = []
+        status: StepStatus = "completed"
+        try:
+            seen = await self._observed(frame, step.planned)
+            if not seen.success:
+                status = "failed"
+            if seen.error_class == "limit":
+                warnings.append(("limit", seen.error))
+        except TimeoutFailure as error:
+            seen, status = from_error(error), "timed_out"
+        except StepError as error:
+            seen, status = from_error(error), "failed"
+        except LimitReached as error:
+            seen, status = failure("limit", str(error)), "failed"
+            warnings.append(("limit", str(error)))
+        run.commit(
+            StepCommitted(
+                frame_id=frame.id,
+                step_id=step.id,
+                status=status,
+                observation=seen,
+                seconds=time.monotonic() - started,
+            ),
+            *run.warn(frame.id, warnings),
+        )
+
+    async def _observed(self, frame: Frame, planned: PlannedStep) -> Observation:
+        run = self._run
+        if planned.action in ("analyze", "subtask"):
+            return await self._analyze(frame, planned)
+        if planned.action == "conclude":
+            return await self._concluded(frame, planned)
+        run.tell(planned.action, 0, 1, planned.description)
+        action = _CODE_ACTIONS[planned.action]
+        seconds = run.limits.action_seconds
+        try:
+            async with asyncio.timeout(seconds):
+                return await asyncio.to_thread(action, run.workspace, frame, planned)
+        except TimeoutError as error:
+            raise TimeoutFailure(f"{planned.action} took longer than {seconds:g} s") from error
+
+    async def _concluded(self, frame: Frame, planned: PlannedStep) -> Observation:
+        """The root's conclusion is written by the model; a child hands up what it found, merged by code."""
+        run = self._run
+        if not frame.parent_id:
+            reach = described(coverage(run.state, run.workspace, found=True))
+            return await self._conclude(frame, planned, reach)
+        return success("handed up", returned(run, frame))

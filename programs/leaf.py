@@ -1,0 +1,200 @@
+"""Leaf analysis: readers look at groups of spans, many at a time, and return verified claims.
+
+A reading that fails is tried again as its class of error asks, then halved, and at last its partition is `failed` and
+appears in the coverage. A failed reading never costs its siblings their results.
+"""
+
+from dataclasses import dataclass
+
+import dspy
+
+from programs.evidence import shown
+from programs.merge import merged
+from programs.observing import counted, failure, success
+from programs.readings import Reading, Selection, Targets, partitions_in
+from programs.run import Run
+from programs.verify import Verifier
+from runtime.claims import Claim, Rejection
+from runtime.errors import (
+    ContextOverflow,
+    LimitReached,
+    ParseFailure,
+    RunCancelled,
+    StepError,
+    TruncatedReply,
+    UserError,
+)
+from runtime.fanout import Outcome, fan_out
+from runtime.frames import Frame
+from runtime.observations import Analyzed, Observation, PartitionFailure
+from signatures import PlannedStep, TermStatistic
+
+
+@dataclass(frozen=True, slots=True)
+class Leaf:
+    """What one reading brought."""
+
+    claims: tuple[Claim, ...]
+    rejected: tuple[Rejection, ...]
+    unknowns: tuple[str, ...]
+
+    def __add__(self, other: "Leaf") -> "Leaf":
+        return Leaf(
+            self.claims + other.claims,
+            self.rejected + other.rejected,
+            self.unknowns + other.unknowns,
+        )
+
+
+class LeafAnalysis:
+    """The analyze action: fans a predictor out over the readings of a step."""
+
+    def __init__(self, run: Run, predictor: dspy.Predict) -> None:
+        self._run = run
+        self._predictor = predictor
+
+    async def __call__(self, frame: Frame, step: PlannedStep) -> Observation:
+        run = self._run
+        selection = Targets(run.workspace, frame).selection(step.targets)
+        question = step.query or frame.task
+        terms = run.workspace.ranker.term_statistics(question) if selection.ranked else []
+        prefix = f"{frame.id}/{step.id}"
+
+        async def work(index: int, reading: Reading) -> Leaf:
+            return await self._read(question, reading, terms, f"{prefix}/{index}", frame, step)
+
+        outcomes = await fan_out(
+            selection.readings,
+            work,
+            in_flight=run.limits.in_flight,
+            stop=lambda error: isinstance(error, LimitReached | RunCancelled | UserError),
+            progress=lambda done, total: run.tell("analyze", done, total, step.description),
+        )
+        return self._observed(selection, outcomes)
+
+    async def _read(
+        self,
+        question: str,
+        reading: Reading,
+        terms: list[TermStatistic],
+        key: str,
+        frame: Frame,
+        step: PlannedStep,
+    ) -> Leaf:
+        """Claims of one reading; halves it when it is too much for the reader."""
+        try:
+            return await self._call(question, reading, terms, key, frame, step)
+        except (ContextOverflow, TruncatedReply):
+            halves = reading.halves()
+            if halves is None:
+                raise
+            first = await self._read(question, halves[0], terms, f"{key}a", frame, step)
+            second = await self._read(question, halves[1], terms, f"{key}b", frame, step)
+            return first + second
+
+    async def _call(
+        self,
+        question: str,
+        reading: Reading,
+        terms: list[TermStatistic],
+        key: str,
+        frame: Frame,
+        step: PlannedStep,
+    ) -> Leaf:
+        run = self._run
+        inputs = {
+            "question": question,
+            "kind": run.kind,
+            "patterns": list(run.patterns),
+            "spans": shown(run.workspace.corpus, reading.spans),
+            "term_statistics": terms,
+        }
+        reply = await run.caller.call(
+            self._predictor,
+            inputs,
+            key=f"{key}:{reading.key}",
+            leaf=True,
+            frame_id=frame.id,
+            step_id=step.id,
+            check=check_leaf,
+        )
+        claims, rejected = Verifier(run.workspace.corpus, reading.spans).claims(
+            reply.claims, reply.evidence, reply.fields_found, key
+        )
+        return Leaf(claims, rejected, tuple(each for each in reply.unknowns if each.strip()))
+
+    def _observed(self, selection: Selection, outcomes: list[Outcome[Leaf]]) -> Observation:
+        for outcome in outcomes:
+            if isinstance(outcome.error, UserError):
+                raise outcome.error
+        done: list[Leaf] = [each.value for each in outcomes if each.value is not None]
+        failed = _failures(selection, outcomes)
+        unread = {
+            each
+            for reading, outcome in zip(selection.readings, outcomes, strict=True)
+            if _unread(outcome)
+            for each in reading.partitions
+        }
+        broken = {each.partition_id for each in failed} | unread
+        whole = partitions_in(selection.readings)
+        claims = merged(
+            (claim for leaf in done for claim in leaf.claims), self._run.workspace.source_rank
+        )
+        payload = Analyzed(
+            scope=selection.scope,
+            claims=tuple(claim for claim in claims if claim.citations),
+            rejected=tuple(each for leaf in done for each in leaf.rejected),
+            done=tuple(each for each in whole if each not in broken),
+            failed=failed,
+            unread=tuple(each for each in whole if each in unread),
+            unknowns=tuple(dict.fromkeys(each for leaf in done for each in leaf.unknowns)),
+        )
+        stopped = next(
+            (each.error for each in outcomes if isinstance(each.error, LimitReached)), None
+        )
+        return _summarized(payload, len(whole), stopped)
+
+
+def check_leaf(reply: dspy.Prediction) -> None:
+    """Refuse a reply whose claims are not as many as it says: a cut list parses as a valid shorter one."""
+    if reply.claim_count != len(reply.claims):
+        raise ParseFailure(
+            f"claim_count is {reply.claim_count}, but there are {len(reply.claims)} claims"
+        )
+
+
+def _unread(outcome: Outcome[Leaf]) -> bool:
+    stopped = isinstance(outcome.error, LimitReached | RunCancelled)
+    return outcome.state == "not_started" or stopped
+
+
+def _failures(selection: Selection, outcomes: list[Outcome[Leaf]]) -> tuple[PartitionFailure, ...]:
+    found = {}
+    for reading, outcome in zip(selection.readings, outcomes, strict=True):
+        if isinstance(outcome.error, StepError):
+            for each in reading.partitions:
+                found[each] = PartitionFailure(
+                    partition_id=each,
+                    error_class=outcome.error.error_class,
+                    error=str(outcome.error)[:400],
+                )
+    return tuple(found.values())
+
+
+def _summarized(payload: Analyzed, total: int, stopped: LimitReached | None) -> Observation:
+    """The observation: a failure only when nothing at all could be read."""
+    claims = counted(len(payload.claims), "claim")
+    text = f"{claims} from {len(payload.done)} of {counted(total, 'partition')}"
+    if payload.rejected:
+        text += f"; {counted(len(payload.rejected), 'quote')} rejected"
+    if payload.unread:
+        text += f"; {len(payload.unread)} not read"
+    if payload.failed:
+        first = payload.failed[0]
+        text += f"; {len(payload.failed)} failed ({first.error_class})"
+        if not payload.done and not payload.claims:
+            return failure(first.error_class, first.error, payload)
+    seen = success(text, payload)
+    if stopped is not None:
+        return seen.model_copy(update={"error_class": "limit", "error": str(stopped)})
+    return seen

@@ -1,0 +1,33 @@
+"""Outcome: how a run ended, decided from typed facts. A limit, a failure or a gap never looks like success."""
+
+from collections.abc import Sequence
+
+from programs.answer import Coverage, Outcome
+from runtime.claims import Claim
+
+
+def outcome(
+    statements: Sequence[Claim],
+    coverage: Coverage,
+    *,
+    value_known: bool,
+    limited: bool,
+    undecodable: bool,
+    working: bool,
+) -> Outcome:
+    """The outcome of a run.
+
+    `value_known` says that code computed the asked value, even if it is 0; `limited` that a limit ended the run
+    early; `undecodable` that a part of a source could not be read; `working` that at least one step did what it
+    should.
+    """
+    supported = [claim for claim in statements if claim.status != "insufficient"]
+    whole = not coverage.failed and not coverage.unread and bool(coverage.required)
+    seen = whole and not coverage.unparsed and not undecodable
+    if not working:
+        return "partial" if limited else "failed"
+    if supported or value_known:
+        return "answered" if whole and not limited else "partial"
+    if limited:
+        return "partial"
+    return "not_found" if seen else "not_found_in_covered"

@@ -1,0 +1,75 @@
+"""The planner: gives a frame its steps, from the model, from a rescued reply or from the kind of question."""
+
+import dspy
+
+from programs.assembly import is_limited
+from programs.planning import fallback, ordered, rescued
+from programs.prompts import plan_inputs
+from programs.run import Run
+from runtime.errors import LimitReached, ParseFailure, StepError
+from runtime.events import Planned
+from runtime.frames import Frame
+from signatures import PlannedStep
+
+
+class Planner:
+    """Plans the frames of one run."""
+
+    def __init__(self, run: Run, predictor: dspy.Predict) -> None:
+        self._run = run
+        self._predictor = predictor
+
+    async def __call__(self, frame: Frame) -> None:
+        """Give a frame its steps: the model's, rescued ones, or those that fit the kind of question."""
+        run = self._run
+        run.tell("plan", 0, 1, frame.task)
+        warnings: list[tuple[str, str]] = []
+        think, steps, degraded = "", [], False
+        if not is_limited(run.state):
+            try:
+                reply = await run.caller.call(
+                    self._predictor,
+                    plan_inputs(run, frame),
+                    key=f"{frame.id}/plan",
+                    frame_id=frame.id,
+                    check=check_steps,
+                )
+                think, steps = reply.think, list(reply.steps)
+            except ParseFailure as error:
+                think, steps = rescued(error.reply) or ("", [])
+                degraded = True
+                warnings.append(("plan_rescued", f"the plan could not be parsed: {error}"))
+            except StepError as error:
+                warnings.append(("plan_failed", f"the model gave no plan: {error}"))
+            except LimitReached as error:
+                warnings.append(("limit", str(error)))
+        if not any(each.action != "conclude" for each in steps):
+            steps, degraded = self._fallback(frame), True
+            think = "No usable plan was given: this one follows from the kind of question."
+            warnings.append(("plan_fallback", "a fallback plan by kind of question is used"))
+        plan = ordered(
+            steps,
+            max_steps=run.limits.steps_per_frame,
+            depth_left=depth_left(run, frame),
+        )
+        event = Planned(frame_id=frame.id, think=think, steps=plan.steps, degraded=degraded)
+        run.commit(event, *run.warn(frame.id, [*warnings, *plan.warnings]))
+
+    def _fallback(self, frame: Frame) -> list[PlannedStep]:
+        run = self._run
+        kind = run.state.classified.question_kind if run.state.classified else "lookup"
+        return fallback(kind, frame.task, run.patterns, frame.targets)
+
+
+def depth_left(run: Run, frame: Frame) -> int:
+    """How many levels may still be opened below a frame; none when the run has all the frames it may."""
+    room = len(run.state.frames) < run.limits.frames
+    return run.limits.depth - frame.depth if room else 0
+
+
+def check_steps(reply: dspy.Prediction) -> None:
+    """Refuse a list of steps that is not as long as it says: a cut list parses as a valid shorter one."""
+    if reply.step_count != len(reply.steps):
+        raise ParseFailure(
+            f"step_count is {reply.step_count}, but there are {len(reply.steps)} steps"
+        )

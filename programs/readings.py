@@ -1,0 +1,171 @@
+"""Readings: what one leaf call is shown, a group of spans no longer than a reader's window.
+
+Targets of a step become readings: whole partitions, the spans around the hits of a search, or a ranked selection.
+"""
+
+import hashlib
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from data.span import Span
+from programs.workspace import Workspace
+from runtime.claims import Claim
+from runtime.frames import Frame, Step
+from runtime.observations import (
+    Analyzed,
+    ComputedResult,
+    Ranked,
+    ReadSpans,
+    Returned,
+    Scanned,
+)
+
+WINDOW = 16_000
+"""Code points of evidence shown to one leaf call."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """Spans for one leaf call, and the partitions that they stand for."""
+
+    spans: tuple[Span, ...]
+    partitions: tuple[str, ...]
+
+    @property
+    def key(self) -> str:
+        """A short hash over the spans: the identity of the reading."""
+        joined = ",".join(span.id for span in self.spans)
+        return hashlib.sha256(joined.encode()).hexdigest()[:12]
+
+    def halves(self) -> "tuple[Reading, Reading] | None":
+        """The reading cut in two at a span; None when it is a single span."""
+        if len(self.spans) < 2:
+            return None
+        middle = len(self.spans) // 2
+        return (
+            Reading(self.spans[:middle], self.partitions),
+            Reading(self.spans[middle:], self.partitions),
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Selection:
+    """What the targets of a step come to: whole partitions, or spans picked by earlier steps (`ranked`: by
+    relevance)."""
+
+    readings: tuple[Reading, ...]
+    scope: Literal["partitions", "selection"]
+    ranked: bool = False
+
+
+class Targets:
+    """Resolves the targets of a step within one frame."""
+
+    def __init__(self, workspace: Workspace, frame: Frame) -> None:
+        self._workspace = workspace
+        self._frame = frame
+
+    def steps(self, names: Iterable[str]) -> tuple[Step, ...]:
+        """The completed steps among the targets, in the order of the plan."""
+        wanted = set(names)
+        return tuple(
+            each for each in self._frame.steps if each.id in wanted and each.status == "completed"
+        )
+
+    def places(self, names: Iterable[str]) -> tuple[str, ...]:
+        """The sources and partitions among the targets, kept within the frame's own."""
+        wanted = [each for each in names if self._frame.step(each) is None]
+        allowed = self._frame.targets
+        if not wanted:
+            return allowed
+        chosen = self._workspace.partitions_of(wanted)
+        if not allowed:
+            return tuple(wanted)
+        inside = {each.id for each in self._workspace.partitions_of(allowed)}
+        kept = tuple(each.id for each in chosen if each.id in inside)
+        return kept or allowed
+
+    def sources(self, names: Iterable[str]) -> set[str] | None:
+        """The sources to search, or None for all."""
+        places = self.places(names)
+        return self._workspace.sources_of(places) if places else None
+
+    def selection(self, names: Sequence[str]) -> Selection:
+        """The readings that the targets come to: none when the steps found nothing to read."""
+        named = [each for each in names if self._frame.step(each) is not None]
+        if not named:
+            whole = self._workspace.partitions_of(self.places(names))
+            readings = tuple(
+                Reading(self._workspace.partitioning.spans(each.id), (each.id,)) for each in whole
+            )
+            return Selection(readings, "partitions")
+        spans: dict[str, Span] = {}
+        ranked = True
+        for step in self.steps(named):
+            found, is_ranked = self._spans(step)
+            ranked = ranked and is_ranked
+            spans.update((span.id, span) for span in found)
+        if not spans:
+            return Selection((), "selection")
+        chosen = list(spans.values())
+        if not ranked:
+            rank = self._workspace.source_rank
+            chosen.sort(key=lambda span: (rank[span.source], span.start))
+        return Selection(self._packed(chosen, together=ranked), "selection", ranked)
+
+    def _spans(self, step: Step) -> tuple[list[Span], bool]:
+        """The spans that a step's result names, and whether their order is one of relevance."""
+        payload = step.observation.payload if step.observation else None
+        partitioning = self._workspace.partitioning
+        match payload:
+            case Scanned(hits=hits):
+                return [partitioning.span_at(hit.source, hit.start) for hit in hits], False
+            case Ranked(span_ids=ids):
+                return [partitioning.span(each) for each in ids], True
+            case ReadSpans(span_ids=ids):
+                return [partitioning.span(each) for each in ids], False
+            case Analyzed(claims=claims) | Returned(claims=claims) | ComputedResult(claims=claims):
+                return self._cited(claims), False
+            case _:
+                return [], False
+
+    def _cited(self, claims: Iterable[Claim]) -> list[Span]:
+        partitioning = self._workspace.partitioning
+        return [partitioning.span(cite.span_id) for claim in claims for cite in claim.citations]
+
+    def _packed(self, spans: Sequence[Span], *, together: bool) -> tuple[Reading, ...]:
+        """Spans packed into readings within the window; by source unless they are judged together."""
+        readings: list[Reading] = []
+        group: list[Span] = []
+        size = 0
+        for span in spans:
+            length = span.end - span.start
+            apart = bool(group) and not together and group[-1].source != span.source
+            if group and (size + length > WINDOW or apart):
+                readings.append(self._reading(group))
+                group, size = [], 0
+            group.append(span)
+            size += length
+        return (*readings, self._reading(group))
+
+    def _reading(self, spans: Sequence[Span]) -> Reading:
+        partitions = dict.fromkeys(self._workspace.partition_of(span) for span in spans)
+        return Reading(tuple(spans), tuple(partitions))
+
+    def partition_targets(self, names: Sequence[str]) -> tuple[str, ...]:
+        """The targets of a child frame: sources and partitions, with results of steps as their partitions."""
+        named = [each for each in names if self._frame.step(each) is not None]
+        if not named:
+            return self.places(names)
+        found = {
+            self._workspace.partition_of(span)
+            for step in self.steps(named)
+            for span in self._spans(step)[0]
+        }
+        return tuple(sorted(found, key=self._workspace.partition_rank.__getitem__))
+
+
+def partitions_in(readings: Collection[Reading]) -> tuple[str, ...]:
+    """The partitions of some readings, each once, in order."""
+    return tuple(dict.fromkeys(each for reading in readings for each in reading.partitions))

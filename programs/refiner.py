@@ -1,0 +1,103 @@
+"""The refiner: digests the observations of a frame and commits what the remaining steps come to."""
+
+import dspy
+
+from programs.assembly import is_limited
+from programs.planner import check_steps, depth_left
+from programs.prompts import refine_inputs
+from programs.refinement import (
+    Refinement,
+    RefinePolicy,
+    accepted,
+    asks_model,
+    by_class,
+    unblocked,
+)
+from programs.run import Run
+from runtime.errors import LimitReached, StepError
+from runtime.events import Refined
+from runtime.frames import Frame, Step
+
+
+class Refiner:
+    """Refines the frames of one run."""
+
+    def __init__(self, run: Run, predictor: dspy.Predict, policy: RefinePolicy) -> None:
+        self._run = run
+        self._predictor = predictor
+        self._policy = policy
+
+    async def __call__(self, frame: Frame) -> None:
+        """Digest the observations that have not been digested; rewrite only what remains."""
+        run = self._run
+        steps = tuple(step for each in frame.unrefined if (step := frame.step(each)) is not None)
+        warnings: list[tuple[str, str]] = []
+        mended = by_class(frame, steps, run.limits.retries)
+        if mended.decision == "keep" and self._asks(frame, steps):
+            run.tell("refine", 0, 1, frame.task)
+            mended, warnings = await self._refined_by_model(frame, steps, mended)
+        event = Refined(
+            frame_id=frame.id,
+            after=frame.unrefined,
+            decision=mended.decision,
+            reason=mended.reason,
+            think=mended.think,
+            steps=unblocked(frame, mended.steps),
+            degraded=mended.degraded,
+            called_model=mended.called_model,
+        )
+        run.commit(event, *run.warn(frame.id, warnings))
+
+    def _asks(self, frame: Frame, steps: tuple[Step, ...]) -> bool:
+        run = self._run
+        asked = sum(1 for each in frame.refinements if each.called_model)
+        if (
+            not frame.remaining
+            or is_limited(run.state)
+            or asked >= run.limits.refinements_per_frame
+        ):
+            return False
+        seen_before = any(
+            step.observation and step.observation.error_class == "repeat" for step in steps
+        )
+        return asks_model(self._policy, frame, steps, seen_before)
+
+    async def _refined_by_model(
+        self, frame: Frame, steps: tuple[Step, ...], kept: Refinement
+    ) -> tuple[Refinement, list[tuple[str, str]]]:
+        run = self._run
+        number = len(frame.refinements) + 1
+        try:
+            reply = await run.caller.call(
+                self._predictor,
+                refine_inputs(run, frame, steps),
+                key=f"{frame.id}/refine{number}",
+                frame_id=frame.id,
+                step_id=steps[0].id if steps else "",
+                check=check_steps,
+            )
+        except StepError as error:
+            text = f"no usable refinement, the plan stands: {error}"
+            return _unusable(kept), [("refine_failed", text)]
+        except LimitReached as error:
+            return _unusable(kept), [("limit", str(error))]
+        plan = accepted(
+            reply.decision,
+            reply.steps,
+            frame,
+            max_steps=run.limits.steps_per_frame,
+            depth_left=depth_left(run, frame),
+        )
+        decision = "keep" if reply.decision == "revise" and not reply.steps else reply.decision
+        refinement = Refinement(
+            decision=decision,
+            reason=reply.reason,
+            think=reply.think_next,
+            steps=plan.steps,
+            called_model=True,
+        )
+        return refinement, list(plan.warnings)
+
+
+def _unusable(kept: Refinement) -> Refinement:
+    return Refinement(kept.decision, kept.reason, kept.think, kept.steps, degraded=True)

@@ -1,0 +1,385 @@
+"""One metered call of a predictor: reserved, logged, timed, checked, retried by class of error, settled.
+
+An attempt is paid from the ledger and written to the log before the engine is called, and settled with what the
+engine really did, whatever came of it. A call that the log knows as done is not made again.
+"""
+
+import asyncio
+import copy
+import hashlib
+import time
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+import dspy
+from pydantic_core import to_json
+
+from runtime.call_log import CallLog, CallRecord, MemoryCallLog
+from runtime.errors import (
+    LimitReached,
+    ModelError,
+    ParseFailure,
+    RateLimited,
+    RunCancelled,
+    StepError,
+    TimeoutFailure,
+    TruncatedReply,
+)
+from runtime.ledger import Ledger, Reservation
+from runtime.limits import Limits
+from runtime.models.failures import Failure, first_line, translated
+from runtime.models.meter import Meter, estimated_tokens
+from runtime.models.price import Price, declared_price, price_of
+from runtime.models.request import signature_name
+from runtime.predictions import append_to_trace, plain_outputs, rebuilt
+
+__all__ = ["CallLog", "CallRecord", "Caller", "MemoryCallLog"]
+
+UNKNOWN_REPLY_TOKENS = 256
+"""Reserved for a reply when the model has no declared maximum."""
+LONGEST_BACK_OFF = 60.0
+
+
+Check = Callable[[dspy.Prediction], None]
+
+
+@dataclass(frozen=True)
+class _Job:
+    """A call that is to be made: the same for all its attempts."""
+
+    predictor: Any
+    signature: Any
+    inputs: dict[str, Any]
+    lm: dspy.BaseLM
+    key: str
+    frame_id: str
+    step_id: str
+    check: Check | None
+    input_hash: str
+    settings: dict[str, Any]
+    asked: dict[str, Any]
+    price: Price | None
+
+
+@dataclass
+class _Attempt:
+    """One try at a job. `feedback` says what was wrong with the reply before."""
+
+    number: int
+    feedback: str
+    meter: Meter
+    reservation: Reservation
+    record: CallRecord
+    begun: float = field(default_factory=time.monotonic)
+
+
+class Caller:
+    """Makes the calls of one run. One event loop at a time; any number of tasks.
+
+    `lm` (and `leaf_lm` for the calls marked `leaf`) serve predictors that have no LM of their own; without them, the
+    LM of DSPy's settings does. The adapter is the one given, else the one of the settings, else JSON.
+    """
+
+    def __init__(
+        self,
+        ledger: Ledger,
+        log: CallLog,
+        *,
+        limits: Limits,
+        lm: dspy.BaseLM | None = None,
+        leaf_lm: dspy.BaseLM | None = None,
+        adapter: dspy.Adapter | None = None,
+        cancelled: Callable[[], bool] | None = None,
+        sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
+    ) -> None:
+        self._ledger = ledger
+        self._log = log
+        self._limits = limits
+        self._lm = lm
+        self._leaf_lm = leaf_lm
+        self._adapter = adapter
+        self._default_adapter = dspy.JSONAdapter()
+        self._cancelled = cancelled or (lambda: False)
+        self._sleep = sleep
+        self._open = 0
+        self._waiters: list[asyncio.Future[None]] = []
+        self._prices: dict[str, Price | None] = {}
+        self._system_sizes: dict[tuple[Any, type], int] = {}
+
+    async def call(
+        self,
+        predictor: dspy.Module,
+        inputs: dict[str, Any],
+        *,
+        key: str,
+        leaf: bool = False,
+        frame_id: str = "",
+        step_id: str = "",
+        check: Check | None = None,
+    ) -> dspy.Prediction:
+        """Call `predictor` (a `dspy.Predict`, or a `dspy.ChainOfThought`) once, within the limits.
+
+        `check` may raise ParseFailure for a prediction that parses and is wrong all the same. Raises the
+        StepError of the last attempt, LimitReached, RunCancelled or ModelError.
+        """
+        predict: Any = getattr(predictor, "predict", predictor)
+        done = self._log.completed(key)
+        if done is not None and done.status == "done":
+            prediction = rebuilt(predict.signature, done.outputs)
+            append_to_trace(predict, inputs, prediction)
+            return prediction
+        lm: Any = predict.lm or (self._leaf_lm if leaf else None) or self._lm or dspy.settings.lm
+        if lm is None:
+            raise ModelError("no model is chosen", hint="pass --model NAME, or set SPANTREE_MODEL")
+        rendered = to_json(inputs, fallback=str)
+        price = await self._price(lm)
+        settings = {**lm.kwargs, **predict.config}
+        job = _Job(
+            predictor=predictor,
+            signature=predict.signature,
+            inputs=inputs,
+            lm=lm,
+            key=key,
+            frame_id=frame_id,
+            step_id=step_id,
+            check=check,
+            input_hash=hashlib.sha256(rendered).hexdigest(),
+            settings=settings,
+            asked=self._asked(predict, settings, len(rendered), price),
+            price=price,
+        )
+        return await self._attempts(job)
+
+    async def _attempts(self, job: _Job) -> dspy.Prediction:
+        feedback = ""
+        for number in range(1, self._limits.retries + 2):
+            failure = await self._attempt(job, number, feedback)
+            if isinstance(failure, dspy.Prediction):
+                return failure
+            again = number <= self._limits.retries and self._again(failure, feedback)
+            if not again:
+                raise failure.error
+            if isinstance(failure.error, ParseFailure):
+                feedback = str(failure.error)
+            elif not isinstance(failure.error, TimeoutFailure):
+                await self._back_off(failure.error, number)
+        raise AssertionError("the last attempt returns or raises")
+
+    def _again(self, failure: Failure, feedback: str) -> bool:
+        if isinstance(failure.error, ParseFailure):
+            return not feedback
+        return failure.transient
+
+    async def _attempt(self, job: _Job, number: int, feedback: str) -> "dspy.Prediction | Failure":
+        attempt = await self._opened(job, number, feedback)
+        try:
+            prediction = await self._predicted(job, attempt)
+            outputs = plain_outputs(prediction, job.signature.output_fields)
+        except BaseException as raised:
+            failure = _failure(raised, attempt.meter)
+            self._close(
+                attempt, _failed(attempt.record, failure.error), lost=_is_lost(failure.error)
+            )
+            if isinstance(failure.error, StepError):
+                failure.error.__cause__ = (
+                    raised if failure.error is not raised else raised.__cause__
+                )
+                return failure
+            if failure.error is raised:
+                raise
+            raise failure.error from raised
+        done = {"status": "done", "outputs": outputs}
+        self._close(attempt, attempt.record.model_copy(update=done))
+        return prediction
+
+    async def _opened(self, job: _Job, number: int, feedback: str) -> _Attempt:
+        if self._cancelled():
+            raise RunCancelled("the run was cancelled: no call starts any more")
+        reservation = await self._reserved(job.asked)
+        record = CallRecord.model_construct(
+            key=f"{job.key}#{number}",
+            signature=signature_name(job.signature),
+            attempt=number,
+            model=job.lm.model,
+            input_hash=job.input_hash,
+            started=time.time(),
+            frame_id=job.frame_id,
+            step_id=job.step_id,
+        )
+        try:
+            meter = Meter(job.lm, estimate=job.asked["input_tokens"], price=job.price)
+            self._log.intent(record)
+        except BaseException:
+            self._ledger.refund(reservation)
+            self._released()
+            raise
+        return _Attempt(number, feedback, meter, reservation, record)
+
+    async def _reserved(self, asked: dict[str, Any]) -> Reservation:
+        """A reservation. One that only fails because of what is in flight waits for it to settle."""
+        while True:
+            try:
+                reservation = self._ledger.reserve(**asked)
+            except LimitReached:
+                if not self._open or not self._ledger.fits(**asked):
+                    raise
+                waiter = asyncio.get_running_loop().create_future()
+                self._waiters.append(waiter)
+                await waiter
+                continue
+            self._open += 1
+            return reservation
+
+    def _released(self) -> None:
+        self._open -= 1
+        waiters, self._waiters = self._waiters, []
+        for waiter in waiters:
+            if not waiter.done():
+                waiter.set_result(None)
+
+    async def _predicted(self, job: _Job, attempt: _Attempt) -> dspy.Prediction:
+        arguments = {**job.inputs, "lm": attempt.meter.lm, "config": _config(job, attempt)}
+        if attempt.feedback:
+            arguments["retry_feedback"] = attempt.feedback
+            arguments["signature"] = job.signature.append(
+                "retry_feedback", _FEEDBACK_FIELD, type_=str
+            )
+        trace: list[Any] | None = None if dspy.settings.trace is None else []
+        with dspy.context(
+            lm=attempt.meter.lm, adapter=self._used_adapter(), trace=trace, disable_history=False
+        ):
+            prediction = await self._timed(job.predictor.acall(**arguments))
+        if attempt.meter.finish_reason == "length":
+            raise TruncatedReply("the reply stopped at its length limit")
+        if job.check:
+            job.check(prediction)
+        # Only what was accepted, and with the inputs as they were: no rejected attempt, no feedback.
+        for predict, _, made in trace or ():
+            append_to_trace(predict, job.inputs, made)
+        return prediction
+
+    async def _timed(self, work: Awaitable[dspy.Prediction]) -> dspy.Prediction:
+        left = self._ledger.remaining.get("wall_seconds", self._limits.call_seconds)
+        seconds = min(self._limits.call_seconds, left)
+        scope = asyncio.timeout(seconds)
+        try:
+            async with scope:
+                return await work
+        except TimeoutError as error:
+            if not scope.expired():
+                raise
+            if left < self._limits.call_seconds:
+                cap = self._ledger.limits.wall_seconds or 0.0
+                raise LimitReached("wall_seconds", self._ledger.elapsed, cap) from error
+            raise TimeoutFailure(f"no reply within {seconds:g} s") from error
+
+    def _close(self, attempt: _Attempt, record: CallRecord, *, lost: bool = False) -> None:
+        meter = attempt.meter
+        usage = meter.usage(attempt=attempt.number, lost=lost)
+        if meter.touched:
+            self._ledger.settle(attempt.reservation, usage)
+        else:
+            self._ledger.refund(attempt.reservation)
+        self._released()
+        update = {
+            "usage": usage,
+            "finish_reason": meter.finish_reason,
+            "reply": meter.reply,
+            "seconds": time.monotonic() - attempt.begun,
+        }
+        self._log.settled(record.model_copy(update=update))
+
+    async def _back_off(self, error: BaseException, attempt: int) -> None:
+        """Wait as the service asks, else 1, 2, 4 ... seconds; not beyond the time that the run has."""
+        asked = error.retry_after if isinstance(error, RateLimited) else None
+        seconds = min(2.0 ** (attempt - 1), LONGEST_BACK_OFF) if asked is None else asked
+        left = self._ledger.remaining.get("wall_seconds", self._limits.call_seconds)
+        if seconds > min(left, self._limits.call_seconds):
+            raise error
+        await self._sleep(seconds)
+
+    def _asked(
+        self, predict: Any, settings: dict[str, Any], size: int, price: Price | None
+    ) -> dict[str, Any]:
+        demos = (
+            len(to_json([dict(demo) for demo in predict.demos], fallback=str))
+            if predict.demos
+            else 0
+        )
+        inputs = estimated_tokens(size + demos + self._system_size(predict.signature))
+        declared = settings.get("max_tokens") or settings.get("max_completion_tokens")
+        outputs = int(declared or UNKNOWN_REPLY_TOKENS)
+        cost = price.of(inputs, outputs) if price else None
+        limited = self._ledger.limits.cost_usd is not None
+        return {"input_tokens": inputs, "output_tokens": outputs, "cost": cost if limited else 0.0}
+
+    def _system_size(self, signature: Any) -> int:
+        adapter = self._used_adapter()
+        known = (signature, type(adapter))
+        if known not in self._system_sizes:
+            self._system_sizes[known] = len(adapter.format_system_message(signature))
+        return self._system_sizes[known]
+
+    async def _price(self, lm: dspy.BaseLM) -> Price | None:
+        """The price of the model, looked up only where money is limited."""
+        engine = getattr(lm, "engine", None)
+        if not isinstance(engine, str):
+            return declared_price(lm.model, engine)
+        if self._ledger.limits.cost_usd is None:
+            return None
+        if lm.model not in self._prices:
+            self._prices[lm.model] = await asyncio.to_thread(price_of, lm)
+        return self._prices[lm.model]
+
+    def _used_adapter(self) -> Any:
+        return _single(self._adapter or dspy.settings.adapter or self._default_adapter)
+
+
+_FEEDBACK_FIELD = dspy.InputField(desc="what was wrong with your previous reply; mend it")
+
+
+def _failure(raised: BaseException, meter: Meter) -> Failure:
+    if isinstance(raised, dspy.LMConfigurationError | dspy.LMUnsupportedFeatureError):
+        meter.unsent()
+    if isinstance(raised, TimeoutFailure):
+        return Failure(raised, transient=True)
+    if isinstance(raised, dspy.AdapterParseError) and meter.finish_reason == "length":
+        return Failure(TruncatedReply("the reply stopped at its length limit"))
+    return translated(raised, custom_engine=meter.custom_engine)
+
+
+def _failed(record: CallRecord, error: BaseException) -> CallRecord:
+    if isinstance(error, asyncio.CancelledError):
+        error_class = "cancelled"
+    else:
+        error_class = getattr(error, "error_class", type(error).__name__)
+    return record.model_copy(
+        update={"status": "failed", "error_class": error_class, "error": first_line(error)}
+    )
+
+
+def _is_lost(error: BaseException) -> bool:
+    """Whether the engine may have gone on working, and billing, without us."""
+    return isinstance(error, TimeoutFailure | LimitReached | asyncio.CancelledError)
+
+
+def _config(job: _Job, attempt: _Attempt) -> dict[str, Any]:
+    """A new rollout id passes by DSPy's cache, which would return the same bad reply for ever.
+
+    At temperature 0 DSPy warns about it, and the feedback in the prompt is enough.
+    """
+    if not attempt.feedback or job.settings.get("temperature") == 0:
+        return {}
+    return {"rollout_id": attempt.number}
+
+
+def _single(adapter: Any) -> Any:
+    """The adapter without its hidden second call: a retry is ours to decide, to pay and to log."""
+    if not getattr(adapter, "use_json_adapter_fallback", False) or isinstance(
+        adapter, dspy.JSONAdapter
+    ):
+        return adapter
+    single = copy.copy(adapter)
+    single.use_json_adapter_fallback = False
+    return single

@@ -1,0 +1,241 @@
+"""The classifier: the kind of a question and the strings that it names, from structural signals."""
+
+import re
+from dataclasses import dataclass
+
+from runtime.lexicon import STOPWORDS, is_cjk
+from runtime.models.extractive.mentions import identifiers, quoted_patterns, without_quotes
+from runtime.models.extractive.notation import Overview, question_of, read_overview, unique
+from signatures import QuestionKind
+
+REQUIRES_ALL: frozenset[str] = frozenset(("count", "existence", "list", "timeline", "conflict"))
+"""Kinds whose answer is only right if the whole corpus has been examined."""
+
+_READ_CHARS = 4_000
+
+
+@dataclass(frozen=True)
+class Classification:
+    """What `ClassifyQuestion` asks for."""
+
+    kind: QuestionKind
+    requires_all: bool
+    patterns: list[str]
+    reason: str
+
+
+def _signal(*alternatives: str) -> re.Pattern[str]:
+    return re.compile("|".join(f"(?:{each})" for each in alternatives), re.IGNORECASE)
+
+
+_START = (
+    r"(?:^|[.?!;:,，。？！；：…]|\band\b|\btell me\b|\bshow me\b|\bsay\b)\s*"
+    r"(?:please\s+|can you\s+|could you\s+)?"
+)
+_PLURAL = r"(?!(?:was|has|does|this|its|his|always|perhaps|sometimes)\b)[a-z][a-z_-]*(?<![sui])s\b"
+_QUALIFIER = (
+    r"(?:of the |(?:other|different|distinct|unique|remote|new|[a-z]+(?:ed|al|ic|ive|ing|ous)) )"
+)
+_STATING = r"(?:decision|statement|minute|meeting|document|record|version|report|claim|source|figure|number|date)"
+
+# In the order in which they win: a question that counts errors of all services counts.
+_SIGNALS: tuple[tuple[QuestionKind, re.Pattern[str]], ...] = (
+    (
+        "count",
+        _signal(
+            r"\bhow (?:many|often|frequently)\b",
+            r"(?<!\ba )(?<!\bany )\bnumber of (?!years\b)",
+            _START + r"count\b",
+            r"\bthe (?:total )?count of\b",
+            r"\b(?:which|what|when)\b.{0,80}\bmost (?:often|frequent(?:ly)?|lines|times|entries)\b",
+            r"\b(?:which|what) (?:minute|hour|day|date|file|source|service|host|log)\b.{0,80}\bmost\b",
+            r"(?<!是)多少(?![钱元美])",
+            r"几(?:次|个|条|行|起|种|位|名|台|人|份|处|笔)",
+            r"有几|出现次数|的次数|的数量|总数|计数",
+        ),
+    ),
+    (
+        "conflict",
+        _signal(
+            r"\bcontradict\w*",
+            r"\binconsisten\w+",
+            r"\bconflicting\b",
+            r"\bconflicts? (?:with|among)\b",
+            r"\b(?:in|any|are there) conflicts?\b(?! in )",
+            rf"\bconflicts? between (?:the |these |any |two )*{_STATING}",
+            r"\bdisagree\w*",
+            r"\bdiffer (?:between|across|from one)",
+            rf"\b{_STATING}s? (?:conflict|differ)\b",
+            r"矛盾|冲突|不一致|相悖|前后不符|互相抵触",
+        ),
+    ),
+    (
+        "timeline",
+        _signal(
+            r"\btime ?lines?\b",
+            r"\bchronolog\w+",
+            r"\bevolution (?:chain|of)\b",
+            r"\bevolution$",
+            r"\b(?:full|entire|whole|complete) evolution\b",
+            r"\b(?:event|causal|evolution|incident|failure|full) chain\b",
+            r"\bchain of (?:events?|failures?|incidents?)\b",
+            r"\bsequence of (?:events?|failures?|incidents?|steps)\b",
+            r"\bin what (?:order|sequence)\b",
+            r"\b(?:order|course) of events\b",
+            r"\bhow did\b.{0,160}\b(?:unfold|evolve|develop|progress|escalate|spread|play out)",
+            r"\bwhat happened\b.{0,160}\b(?:from|between|step by step|in order)\b",
+            r"\bfrom (?:the )?(?:start|beginning|first|early|onset)\b.{0,160}\bto\b",
+            r"演化|演变|经过|时间线|时间轴|全过程|先后顺序|来龙去脉|如何发展|怎么发展|始末",
+            r"(?<!区块)链(?![接路表家])",
+        ),
+    ),
+    (
+        "summary",
+        _signal(
+            r"\bsummari[sz]e\b",
+            r"\bsummary of\b",
+            r"\b(?:an? |the )?overview of\b",
+            r"\bgive (?:me )?(?:an? )?(?:summary|overview)\b",
+            r"总结|概述|概括|综述|摘要",
+        ),
+    ),
+    (
+        "existence",
+        _signal(
+            _START + r"(?:is|are|was|were) there\b",
+            r"\b(?:is|are|was|were|do|does|did|has|have|had|can|could|will) any\b",
+            r"\b(?:do|does|did|has|have|had) (?:any|some)(?:one|body|thing)\b",
+            r"\bwhether (?:or not )?(?:there|any)\b",
+            _START + r"(?:do|does|did)\b.{1,160}\b(?:exist|occur|appear|mention|contain|include)\b",
+            r"是否|有没有|有无|是不是有|存在.{0,60}吗",
+        ),
+    ),
+    (
+        "cause",
+        _signal(
+            r"\bwhy\b",
+            r"\bcauses?\b",
+            r"\bcaused\b",
+            r"\bwhat (?:led|made)\b",
+            r"\bhow come\b",
+            r"原因|为什么|为何|为啥|导致",
+        ),
+    ),
+    (
+        "list",
+        _signal(
+            _START + r"(?:list|enumerate)\b",
+            _START + rf"which (?:the )?{_QUALIFIER}{{0,2}}{_PLURAL}",
+            r"(?<!\bat )(?<!\bafter )(?<!\babove )(?<!\bof )(?<!\bin )(?<!\bfor )\ball "
+            r"(?!in all|over|right|along|too|but|time\b)[a-z]",
+            r"(?<!\bof )\beach (?!other)[a-z]",
+            r"\bevery (?!day|time|year|other|now|so often)[a-z]",
+            r"所有|哪些|每(?:一|个|条|次|位|名|台|份|笔|项|种)|全部|列出|各个|逐一",
+        ),
+    ),
+)
+_LOOKUP = "no word of the question asks for a number, a list, an order, a cause or a contradiction"
+
+# What is counted in lines: a stated figure ("how many jobs") is looked up in prose, not counted.
+_COUNTABLE = _signal(
+    r"\b(?:lines?|times|occurrences?|entries|records?|rows?|mentions?|messages?|log|logs|events?)\b",
+    r"\b(?:files?|sources?|documents?|sentences?|paragraphs?|words?|hits|matches)\b",
+    r"\bhow (?:often|frequently)\b|\bcount\b",
+    r"次|行|条|处|提到|出现|包含",
+)
+_MENTION = re.compile(
+    r"\b(?:mention|contain|include|match|say|report|show|read|with|having|containing)"
+    r"(?:s|es|ed|ing)?\b(?: (?:the )?(?:words?|phrase|string|text|term))?\s+(?P<what>[^?？。]+)",
+    re.IGNORECASE,
+)
+_WORD = re.compile(r"[A-Za-z0-9_][\w'’.:/-]*[A-Za-z0-9_]|[A-Za-z0-9]|[\u3400-\u9fff\uf900-\ufaff]+")
+_STRUCTURAL: frozenset[str] = frozenset(
+    word
+    for word in """
+    line lines time times entry entries record records row rows log logs file files source sources
+    mention mentions mentioned contain contains containing include includes match matches matching
+    say says said report reports show shows appear appears occur occurs occurred occurrence
+    occurrences happen happens happened exist exists many much often frequently count number total
+    all each every any both also text word words phrase string message messages there per hour day
+    minute get got give find found please tell corpus altogether overall together one ones seen
+    logged recorded listed respectively most frequent busiest
+    """.split()  # noqa: SIM905 (a list of a hundred literals is no easier to read)
+)
+_CHINESE_FRAME = re.compile(
+    r"(?:一共|总共|共)?有?(?:多少|几)(?:次|个|条|行|起|处|种|位|名|台|人|份|笔)?|一共|总共|共有|请问|统计|计算"
+    r"|(?:日志|文件|记录|来源|文档)(?:文件)?[中里]?|里面|其中|当中|[中里](?=有|共|总|出现|提到|包含|$)|提到|出现|包含|含有"
+    r"|发生|次数|数量|总数|计数|关于|哪些|什么|全部|所有|每个|[的了吗呢]|^在|^[次个条行起处]|有$"
+)
+
+
+def classify(question: str, overview: str) -> Classification:
+    """Classify a question over the corpus that `overview` describes."""
+    asked = question_of(question.strip())[:_READ_CHARS]
+    corpus = read_overview(overview)
+    frame = without_quotes(asked)
+    kind, signal = _kind(frame)
+    patterns = named_strings(asked, corpus)
+    if kind == "count" and not patterns:
+        if corpus.is_prose and not _COUNTABLE.search(frame):
+            kind, signal = "lookup", "the text is prose: a number is stated in it, not counted"
+        else:
+            patterns = counted_words(frame, corpus)
+    reason = f'"{signal}": {kind}' if kind != "lookup" else signal or _LOOKUP
+    return Classification(kind, kind in REQUIRES_ALL, patterns, f"{reason}.")
+
+
+def named_strings(question: str, corpus: Overview) -> list[str]:
+    """Patterns for the quoted phrases and the identifiers of a question."""
+    sources = tuple(source.id for source in corpus.sources)
+    exact = quoted_patterns(question)
+    spelled = {pattern[1:-1].casefold() for pattern in exact}
+    names = {
+        name
+        for source in sources
+        for name in (source.casefold(), source.rpartition("/")[2].casefold())
+    }
+    kept = [pattern for pattern in exact if pattern[1:-1].casefold() not in names]
+    bare = identifiers(question, sources, corpus.is_prose)
+    return unique([*kept, *(each for each in bare if each.casefold() not in spelled)])
+
+
+def _kind(frame: str) -> tuple[QuestionKind, str]:
+    for kind, signal in _SIGNALS:
+        found = signal.search(frame)
+        if found:
+            return kind, " ".join(found.group().strip(" …,.;:?!，。").split())
+    return "lookup", ""
+
+
+def counted_words(frame: str, corpus: Overview) -> list[str]:
+    """Bare patterns for what is counted: the words after "mention", or the things that are "how many"."""
+    for name in sorted(corpus.named_in(frame), key=len, reverse=True):
+        for spelled in (name, name.rpartition("/")[2]):
+            frame = re.sub(
+                rf"(?i)(?<![\w-])(?:in|of|from)?\s*{re.escape(spelled)}(?![\w-])", " ", frame
+            )
+    mention = _MENTION.search(frame)
+    words = _content(mention["what"] if mention else frame)
+    return unique(words if mention else (_singular(word) for word in words))
+
+
+def _content(text: str) -> list[str]:
+    kept: list[str] = []
+    for word in _WORD.findall(text):
+        if is_cjk(word[0]):
+            kept += (part for part in _CHINESE_FRAME.split(word) if len(part) > 1)
+        elif word.lower() not in STOPWORDS and word.lower() not in _STRUCTURAL:
+            kept.append(word)
+    return kept
+
+
+def _singular(word: str) -> str:
+    """The form that is contained in singular and plural alike."""
+    lower = word.lower()
+    if not lower.isalpha() or not lower.endswith("s") or lower.endswith(("ss", "us", "is")):
+        return word
+    if lower.endswith("ies") and len(lower) > 4:
+        return word[:-3]
+    if lower.endswith(("sses", "shes", "ches", "xes")):
+        return word[:-2]
+    return word[:-1]

@@ -1,0 +1,113 @@
+"""Mentions: the parts of a question that name exact strings (quoted phrases and identifiers)."""
+
+import re
+
+from runtime.models.extractive.notation import any_of, exact, names_of, unique
+
+# An apostrophe is no quotation mark, and a double quotation mark after a digit is an inch.
+_QUOTED = re.compile(
+    r'(?<![\w"])"([^"\r\n]{1,300})"(?![\w"])|“([^“”\r\n]{1,300})”|「([^「」\r\n]{1,300})」'
+    r"|『([^『』\r\n]{1,300})』|《([^《》\r\n]{1,300})》|`([^`\r\n]{1,300})`"
+    r'|(?<=[\u3400-\u9fff])"([^"\r\n]{1,300})"|(?<![\w"])"([^"\r\n]{1,300})"(?=[\u3400-\u9fff])'
+)
+_ALTERNATIVE = re.compile(r"^\s*(?:,\s*)?(?:or|或者|或|还是)\s*$", re.I)
+
+# Tokens in the order of their claim on the text: an address is not a decimal, a path is not a name.
+_IDENTIFIER = re.compile(
+    r"""
+    (?P<url>https?://[^\s"'<>，。？！）)]+)
+  | (?P<email>[\w.+-]+@[\w-]+(?:\.[\w-]+)+)
+  | (?P<uuid>\b[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}\b)
+  | (?P<mac>\b(?:[0-9a-fA-F]{2}:){5}[0-9a-fA-F]{2}\b)
+  | (?P<ip>(?<![\d.])\d{1,3}(?:\.\d{1,3}){3}(?::\d{1,5})?(?![\d.]*\d))
+  | (?P<path>(?<![\w/.])(?:~|\.{1,2})?/[\w.+-]+(?:/[\w.+*-]+)*/?|\b[A-Za-z]:\\[\w.\\-]+
+        |\b[\w.-]+(?:/[\w.-]+)+\.[A-Za-z]\w{0,5}\b)
+  | (?P<relative>\b\w[\w.-]*(?:/\w[\w.-]*){2,})
+  | (?P<hex>\b0x[0-9a-fA-F]+\b)
+  | (?P<version>\bv\d+(?:\.\d+)+\b|(?<![\d.])\d+(?:\.\d+){2,}(?:-[A-Za-z]\w*)?(?![\d.]*\d))
+  | (?P<joined>[A-Za-z0-9]+(?:_-?[A-Za-z0-9]+)+(?:[.\-:][A-Za-z0-9_]+)*)
+  | (?P<dotted>\b[A-Za-z][\w-]+(?:\.[A-Za-z][\w-]+)+\b)
+  | (?P<code>\b[A-Z]{2,}-\d{2,}\b|\b[A-Z]+\d[A-Z\d]*-\d+\b)
+  | (?P<call>\b[A-Za-z_]\w+(?=\(\)))
+  | (?P<mixed>\b(?=[A-Za-z-]*\d)(?=[\d-]*[A-Za-z])[A-Za-z\d]+(?:-[A-Za-z\d]+)*\b)
+  | (?P<number>(?<![\w.,-])\d{6,}(?![\w.,]*\d))
+  | (?P<camel>\b(?:[A-Z]?[a-z]+|[A-Z]+)(?:[A-Z][a-z]+)+\b)
+    """,
+    re.VERBOSE | re.ASCII,
+)
+_UNIT = re.compile(
+    r"\d[\d-]*(?:st|nd|rd|th|s|m|h|d|ms|us|ns|k|kb|mb|gb|tb|kg|g|mg|ug|ml|cm|mm|km|hz|khz|mhz|ghz|px"
+    r"|x|am|pm|min|sec|hr|hrs|bit|d|fold|year|years|day|days|week|weeks|hour|hours|minute|minutes|month"
+    r"|months)(?:-\w+)*|(?:pre|post|mid|late|early|top|under|over)-?\d+s?|\w?\d{4}[a-z]?",
+    re.I,
+)
+_ABBREVIATION = re.compile(r"(?:[A-Za-z]{1,2}\.)+[A-Za-z]{0,2}$")
+
+
+def quoted(question: str) -> list[str]:
+    """The quoted phrases of a question, in order, without their marks."""
+    return [_inner(found) for found in _QUOTED.finditer(question) if _inner(found).strip()]
+
+
+def _inner(found: re.Match[str]) -> str:
+    return next((group for group in found.groups() if group is not None), "")
+
+
+def without_quotes(question: str) -> str:
+    """The question with its quoted phrases blanked: what is quoted says nothing about what is asked."""
+    return _QUOTED.sub(" … ", question)
+
+
+def quoted_patterns(question: str) -> list[str]:
+    """Exact patterns for the quoted phrases; phrases joined by "or" become one alternative."""
+    groups: list[list[str]] = []
+    end = 0
+    for found in _QUOTED.finditer(question):
+        text = _inner(found)
+        if not text.strip():
+            continue
+        if groups and _ALTERNATIVE.match(question[end : found.start()]):
+            groups[-1].append(text)
+        else:
+            groups.append([text])
+        end = found.end()
+    return unique(exact(each[0]) if len(each) == 1 else any_of(each) for each in groups)
+
+
+def identifiers(question: str, sources: tuple[str, ...], prose: bool) -> list[str]:
+    """The identifiers of a question outside quotes, in order; names of `sources` are not among them.
+
+    In prose, short mixtures of letters and digits are words (H1N1, G20), not identifiers, and a
+    word with a capital inside is a name.
+    """
+    names = {name for source in sources for name in names_of(source)}
+    found = (
+        match.group().rstrip(".-/:") if match.lastgroup != "url" else match.group()
+        for match in _IDENTIFIER.finditer(without_quotes(question))
+        if _counts(match, prose)
+    )
+    return unique(text for text in found if text.casefold() not in names)
+
+
+def _counts(match: re.Match[str], prose: bool) -> bool:
+    text = match.group()
+    digits = sum(ch.isdigit() for ch in text)
+    match match.lastgroup:
+        case "mixed":
+            return digits >= (3 if prose else 1) and not _UNIT.fullmatch(text)
+        case "code":
+            return digits >= 3 or not prose
+        case "camel":
+            return not prose
+        case "relative":
+            return not prose and not text.replace("/", "").isdigit()
+        case "number":
+            return not text.endswith("000")
+        case "dotted":
+            return not _ABBREVIATION.match(text)
+        case "path":
+            return not re.fullmatch(r"[\d/.-]+", text)
+        case "version":
+            return not re.fullmatch(r"(?:\d{1,2}\.){2}\d{4}|\d{4}(?:\.\d{1,2}){2}", text)
+        case _:
+            return True

@@ -1,0 +1,116 @@
+"""Selection: which of the scored units become evidence, and when none does."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from runtime.models.extractive.match import all_match
+from runtime.models.extractive.score import Focus, unit_scores
+from runtime.models.extractive.shown import Shown
+
+_GAP = 0.5
+_BESIDE = 0.5
+
+
+@dataclass(frozen=True)
+class Appetite:
+    """How much a kind of question wants.
+
+    `share` of the best score suffices, for at most `most` units; the best unit must cover `least` of the question;
+    `strict`: where the question asks for strings, only units with them count.
+    """
+
+    share: float
+    most: int
+    least: float
+    strict: bool
+
+
+_APPETITES = {
+    "lookup": Appetite(share=0.52, most=12, least=0.15, strict=True),
+    "existence": Appetite(share=0.6, most=6, least=0.4, strict=True),
+    "cause": Appetite(share=0.48, most=14, least=0.15, strict=False),
+    "list": Appetite(share=0.36, most=120, least=0.25, strict=True),
+    "summary": Appetite(share=0.36, most=40, least=0.25, strict=False),
+}
+_DEFAULT = _APPETITES["lookup"]
+
+
+def supporting(kind: str, patterns: Sequence[str], focus: Focus, units: Sequence[Shown]) -> list[int]:
+    """The indices of the units that support an answer, in order; none if nothing does."""
+    appetite = _APPETITES.get(kind, _DEFAULT)
+    wanted = [pattern for pattern in patterns if pattern.strip()]
+    scores = unit_scores(focus, units)
+    if not wanted:
+        return _best(appetite, focus, units, scores)
+    hits = matching(wanted, units)
+    if hits:
+        return _best_matching(appetite, focus, units, scores, hits)
+    return [] if appetite.strict else _best(appetite, focus, units, scores)
+
+
+def matching(patterns: Sequence[str], units: Sequence[Shown]) -> set[int]:
+    """The units that contain all patterns; in prose also two neighbors that contain them between them."""
+    texts = [unit.text if unit.quotable else "" for unit in units]
+    whole = {i for i, found in enumerate(all_match(patterns, texts)) if found}
+    if whole or len(patterns) == 1:
+        return whole
+    pairs = [
+        i
+        for i in range(len(units) - 1)
+        if units[i].run == units[i + 1].run and units[i].form == units[i + 1].form == "sentence"
+    ]
+    found = all_match(patterns, [f"{texts[i]}\n{texts[i + 1]}" for i in pairs])
+    return {at for i, both in zip(pairs, found, strict=True) if both for at in (i, i + 1) if texts[at]}
+
+
+def _best(appetite: Appetite, focus: Focus, units: Sequence[Shown], scores: Sequence[float]) -> list[int]:
+    ranked = sorted(range(len(units)), key=lambda i: (-scores[i], i))
+    if not ranked or scores[ranked[0]] <= 0 or focus.coverage(_context(units, ranked[0])) < appetite.least:
+        return []
+    least = appetite.share * scores[ranked[0]]
+    chosen = {i for i in ranked[: appetite.most] if scores[i] >= least}
+    return sorted(chosen | _between(chosen, units, scores, _GAP * least))
+
+
+def _context(units: Sequence[Shown], index: int) -> list[str]:
+    """The words of a unit and of the heading right above it."""
+    above = units[index - 1] if index and units[index - 1].form == "heading" else None
+    return [*(above.stems if above and above.run == units[index].run else ()), *units[index].stems]
+
+
+def _between(chosen: set[int], units: Sequence[Shown], scores: Sequence[float], least: float) -> set[int]:
+    """Single units between two chosen ones: a quote with a hole in it reads badly and is seldom better."""
+    return {
+        i + 1
+        for i in chosen
+        if i + 2 in chosen
+        and i + 1 not in chosen
+        and units[i].run == units[i + 2].run
+        and units[i + 1].quotable
+        and scores[i + 1] >= least
+    }
+
+
+def _best_matching(
+    appetite: Appetite, focus: Focus, units: Sequence[Shown], scores: Sequence[float], hits: set[int]
+) -> list[int]:
+    """The matching units, best first up to the limit, and sentences beside them that say at least as much."""
+    ranked = sorted(hits, key=lambda i: (-scores[i], i))
+    best = scores[ranked[0]]
+    share = 0.0 if appetite.most > len(hits) else appetite.share
+    chosen = {i for i in ranked[: appetite.most] if scores[i] >= share * best}
+    limit = _BESIDE if appetite.strict else appetite.share
+    return sorted(chosen | {i for i in _candidates(appetite, units, chosen) if scores[i] >= limit * best > 0})
+
+
+def _candidates(appetite: Appetite, units: Sequence[Shown], chosen: set[int]) -> set[int]:
+    if not appetite.strict:
+        return {i for i, unit in enumerate(units) if unit.quotable}
+    beside = {j for i in chosen for j in (i - 1, i + 1) if 0 <= j < len(units)}
+    return {
+        j
+        for j in beside - chosen
+        if units[j].quotable
+        and units[j].form == "sentence"
+        and any(abs(i - j) == 1 and units[i].run == units[j].run for i in chosen)
+    }

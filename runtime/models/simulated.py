@@ -1,0 +1,199 @@
+"""The simulated engine: the extractive reader with the weaknesses of real models dialled in.
+
+Everything it does wrong follows from the seed and the request alone, whatever the order of the calls: the
+same request fails in the same way. Only the faults of a service (rate limits, timeouts) depend on how often the
+request was made before, since a real one passes when the call is made again.
+"""
+
+import asyncio
+import hashlib
+import json
+import threading
+import time
+from collections import Counter
+from dataclasses import dataclass, fields
+from typing import Any, Protocol
+
+import dspy
+from dspy import lm15
+
+from runtime.errors import ModelError
+from runtime.models.price import FREE, Price
+from runtime.models.request import PromptRequest, respond
+from runtime.models.scripted import AsyncSide
+
+
+@dataclass(frozen=True)
+class Weaknesses:
+    """How the model fails. Probabilities are from 0 to 1.
+
+    recall: that a claim is found at all, in a short prompt.
+    half_length: characters of a prompt at which recall has halved; 0: it does not decay with length.
+    middle: how much of the recall is lost for evidence in the middle of the prompt, and not at its ends.
+    malformed, truncated, invented: of replies that cannot be parsed, that are cut off, that cite
+    something which was not shown. rate_limit, timeout: of calls that fail in that way.
+    latency: seconds a call.
+    """
+
+    seed: int = 0
+    recall: float = 1.0
+    half_length: int = 0
+    middle: float = 0.0
+    malformed: float = 0.0
+    truncated: float = 0.0
+    invented: float = 0.0
+    rate_limit: float = 0.0
+    timeout: float = 0.0
+    latency: float = 0.0
+
+    @classmethod
+    def parse(cls, text: str) -> "Weaknesses":
+        """From `name=value,...`. Raises ModelError for an unknown name or a value out of range."""
+        known = {item.name: item for item in fields(cls)}
+        values: dict[str, Any] = {}
+        for entry in filter(None, (part.strip() for part in text.split(","))):
+            name, _, value = entry.partition("=")
+            if name not in known:
+                raise ModelError(
+                    f"the simulated model has no weakness {name!r}",
+                    hint=f"known: {', '.join(known)}",
+                )
+            values[name] = _number(name, value, whole=isinstance(known[name].default, int))
+        return cls(**values)
+
+
+class Reader(Protocol):
+    """The engine whose replies are spoilt."""
+
+    def complete(self, request: lm15.Request) -> lm15.Response: ...
+
+
+class SimulatedEngine:
+    """A reader whose replies are spoilt as `weaknesses` say."""
+
+    price: Price = FREE
+
+    def __init__(self, reader: Reader, weaknesses: Weaknesses) -> None:
+        self._reader = reader
+        self._weak = weaknesses
+        self._made: Counter[str] = Counter()
+        self._lock = threading.Lock()
+
+    def complete(self, request: lm15.Request) -> lm15.Response:
+        time.sleep(self._weak.latency)
+        return self._answer(request)
+
+    async def acomplete(self, request: lm15.Request) -> lm15.Response:
+        await asyncio.sleep(self._weak.latency)
+        return self._answer(request)
+
+    def lm(self, model: str = "spantree/simulated", **settings: Any) -> dspy.LM:
+        """This engine as an LM without retries and without a cache, unless `settings` say otherwise."""
+        defaults: dict[str, Any] = {"num_retries": 0, "cache": False}
+        return dspy.LM(model, engine=self, async_engine=AsyncSide(self), **{**defaults, **settings})
+
+    def _answer(self, request: lm15.Request) -> lm15.Response:
+        prompt = PromptRequest.parse(request)
+        with self._lock:
+            self._made[prompt.prompt] += 1
+            times = self._made[prompt.prompt]
+        if self._falls("rate_limit", prompt.prompt, times):
+            raise lm15.RateLimitError("simulated rate limit", provider="simulated", retry_after=0.0)
+        if self._falls("timeout", prompt.prompt, times):
+            raise lm15.TimeoutError("simulated timeout", provider="simulated")
+        reply = self._reader.complete(request)
+        return self._spoilt(request, prompt, reply)
+
+    def _spoilt(
+        self, request: lm15.Request, prompt: PromptRequest, reply: lm15.Response
+    ) -> lm15.Response:
+        text = reply.message.text or ""
+        if prompt.signature == "AnalyzeLeaf" and prompt.format == "json":
+            text = prompt.reply(self._weakened(prompt, json.loads(text)))
+        if self._falls("malformed", prompt.prompt):
+            return respond(
+                request, f"Here is what I found: {text[: len(text) // 3]}".replace("{", "(")
+            )
+        if self._falls("truncated", prompt.prompt):
+            return respond(request, text[: max(1, len(text) * 3 // 5)], finish_reason="length")
+        return respond(request, text)
+
+    def _weakened(self, prompt: PromptRequest, values: dict[str, Any]) -> dict[str, Any]:
+        """The claims that this model would have found, one of them perhaps with an invented citation."""
+        places = _places(prompt)
+        evidence = values["evidence"]
+        kept = [
+            claim
+            for claim in values["claims"]
+            if self._finds(prompt, claim, _place_of(claim, evidence, places))
+        ]
+        ids = {claim["claim_id"] for claim in kept}
+        evidence = [item for item in evidence if item["claim_id"] in ids]
+        if evidence and self._falls("invented", prompt.prompt):
+            evidence[0] = {**evidence[0], "span_id": _digest(self._weak.seed, prompt.prompt)[:12]}
+        details = [item for item in values["fields_found"] if item["claim_id"] in ids]
+        return {
+            **values,
+            "claims": kept,
+            "evidence": evidence,
+            "fields_found": details,
+            "claim_count": len(kept),
+        }
+
+    def _finds(self, prompt: PromptRequest, claim: dict[str, Any], place: float) -> bool:
+        weak = self._weak
+        recall = weak.recall * (1 - weak.middle * 4 * place * (1 - place))
+        if weak.half_length:
+            recall *= 0.5 ** (len(prompt.user) / weak.half_length)
+        return _chance(weak.seed, "recall", prompt.prompt, claim["claim_id"]) < recall
+
+    def _falls(self, weakness: str, text: str, times: int = 0) -> bool:
+        return _chance(self._weak.seed, weakness, text, times) < getattr(self._weak, weakness)
+
+
+def _places(prompt: PromptRequest) -> dict[str, float]:
+    """Where each span stands among the spans shown, from 0 to 1."""
+    spans = prompt.value("spans", [])
+    last = max(len(spans) - 1, 1)
+    return {span["span_id"]: index / last for index, span in enumerate(spans)}
+
+
+def _place_of(
+    claim: dict[str, Any], evidence: list[dict[str, Any]], places: dict[str, float]
+) -> float:
+    cited = [
+        places.get(item["span_id"], 0.0)
+        for item in evidence
+        if item["claim_id"] == claim["claim_id"]
+    ]
+    return sum(cited) / len(cited) if cited else 0.0
+
+
+def _digest(*parts: Any) -> str:
+    return hashlib.sha256(
+        "\x1f".join(str(part) for part in parts).encode("utf-8", "surrogatepass")
+    ).hexdigest()
+
+
+def _chance(*parts: Any) -> float:
+    """A number in [0, 1) that depends on the parts alone."""
+    return int(_digest(*parts)[:13], 16) / 16**13
+
+
+def _number(name: str, text: str, *, whole: bool) -> float:
+    try:
+        value = int(text) if whole else float(text)
+    except ValueError:
+        value = -1.0
+    if not 0 <= value < float("inf") or (not whole and name != "latency" and value > 1):
+        wanted = (
+            "a whole number"
+            if whole
+            else "seconds"
+            if name == "latency"
+            else "a number from 0 to 1"
+        )
+        raise ModelError(
+            f"the weakness {name} of the simulated model is {text!r}", hint=f"{name}: {wanted}"
+        )
+    return value

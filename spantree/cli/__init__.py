@@ -1,0 +1,5 @@
+"""The command line: one module a verb."""
+
+from spantree.cli.app import main
+
+__all__ = ["main"]

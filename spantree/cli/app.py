@@ -1,0 +1,59 @@
+"""The command line: its verbs, and the way in."""
+
+from typing import Annotated
+
+import typer
+
+from spantree.cli.ask import ask
+from spantree.cli.corpus import corpus
+from spantree.cli.doctor import doctor
+from spantree.cli.exits import ReportingGroup
+from spantree.cli.resume import resume
+from spantree.cli.runs import runs
+from spantree.cli.show import show
+
+VERBS = (ask, corpus, runs, show, resume, doctor)
+
+
+def build() -> typer.Typer:
+    """The application with all its verbs."""
+    app = typer.Typer(
+        name="spantree",
+        cls=ReportingGroup,
+        no_args_is_help=True,
+        add_completion=False,
+        rich_markup_mode=None,
+        pretty_exceptions_enable=False,
+        context_settings={"help_option_names": ["-h", "--help"]},
+    )
+    app.callback()(_root)
+    for verb in VERBS:
+        app.command()(verb)
+    return app
+
+
+def main() -> None:
+    """Entry point: run the command line and exit."""
+    build()(prog_name="spantree")
+
+
+def _print_version(asked: bool) -> None:
+    if asked:
+        from importlib.metadata import version
+
+        typer.echo(f"spantree {version('spantree')}")
+        raise typer.Exit
+
+
+def _root(
+    version: Annotated[
+        bool,
+        typer.Option("--version", help="Print the version and exit.", is_eager=True, callback=_print_version),
+    ] = False,
+) -> None:
+    """Answer questions over long text, with every statement traced to lines of the original files.
+
+    \b
+    Example:
+      spantree ask 'How many lines mention "Failed password"?' sshd.log
+    """

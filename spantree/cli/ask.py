@@ -1,0 +1,62 @@
+"""The verb `ask`: a question over paths, answered with citations."""
+
+import typer
+
+from runtime.limits import Limits
+from spantree.cli import options
+from spantree.cli.settings import DEFAULT_MODEL, Settings
+
+
+def ask(
+    question: options.Question,
+    paths: options.Paths,
+    program: options.Program = "recursive",
+    model: options.Model = DEFAULT_MODEL,
+    leaf_model: options.LeafModel = None,
+    api_base: options.ApiBase = None,
+    partition: options.Partitioner = "auto",
+    refine: options.Refine = "always",
+    max_calls: options.MaxCalls = None,
+    max_tokens: options.MaxTokens = None,
+    max_cost: options.MaxCost = None,
+    max_seconds: options.MaxSeconds = None,
+    max_depth: options.MaxDepth = Limits().depth,
+    concurrency: options.Concurrency = Limits().in_flight,
+    store: options.Store = None,
+    json: options.Json = False,
+    quiet: options.Quiet = False,
+    show_stack: options.ShowStack = False,
+) -> None:
+    """Answer a question, with every statement traced to its lines.
+
+    A limit that is reached ends in a partial answer, which says what it covers and what not.
+
+    \b
+    Examples:
+      spantree ask 'How many lines mention "Failed password"?' sshd.log
+      spantree ask 'What led to the outage?' logs/ --model openai/gpt-4.1-mini
+      journalctl -u nginx | spantree ask 'Which upstream timed out?' -
+
+    \b
+    Exit status:
+      0    a result: answered, partial, or found to be absent
+      1    no result: the run failed, or it was handed to a person
+      2    a mistake in what was asked for: one message says which
+      130  interrupted; the command that resumes the run is printed
+    """
+    from spantree.cli.answering import answer_question
+    from spantree.cli.display import Display
+
+    limits = Limits(
+        calls=max_calls,
+        tokens=max_tokens,
+        cost_usd=max_cost,
+        wall_seconds=max_seconds,
+        depth=max_depth,
+        in_flight=concurrency,
+    )
+    settings = Settings(
+        program, model, leaf_model or model, api_base, partition, refine, limits
+    )
+    display = Display(store=store, json=json, quiet=quiet, show_stack=show_stack)
+    raise typer.Exit(answer_question(question, paths, settings, display))

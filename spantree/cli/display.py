@@ -1,0 +1,92 @@
+"""Display: what a verb that runs a program shows before, during and after it."""
+
+import shlex
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from runtime.errors import RunCancelled, UserError
+from runtime.frames import RunState
+from spantree.cli.exits import Interrupted
+from spantree.cli.output import page_width, print_json, print_page, standard_error, standard_output
+from spantree.cli.page import Page
+from spantree.cli.progress import Admission, watcher
+from spantree.cli.render import render_answer
+from spantree.cli.settings import DEFAULT_MODEL, Settings
+from spantree.cli.stack import add_stack, stack_page
+
+if TYPE_CHECKING:
+    from programs.answer import Answer
+    from runtime.journal import Journal
+
+BANNER = "model: extractive, the embedded lexical reader; not a language model (choose one: --model)"
+
+
+@dataclass(frozen=True, slots=True)
+class Display:
+    """How a run is shown, as chosen by options."""
+
+    store: Path | None
+    json: bool
+    quiet: bool
+    show_stack: bool
+
+    def banner(self, settings: Settings) -> None:
+        """Say so when what answers is no language model."""
+        if DEFAULT_MODEL in (settings.model, settings.leaf_model):
+            self.say(BANNER)
+
+    def say(self, line: str) -> None:
+        """A line on standard error, unless quiet."""
+        if not self.quiet:
+            print(line, file=sys.stderr)
+
+    def so_far(self, state: RunState) -> None:
+        """The stack of a run before it goes on."""
+        if not self.quiet:
+            console = standard_error()
+            page = Page(page_width(console))
+            add_stack(page, state)
+            print_page(page, console)
+
+    @contextmanager
+    def watching(self) -> Iterator[Admission]:
+        """Progress on standard error, gone when the block ends."""
+        with watcher(sys.stderr, quiet=self.quiet) as inner:
+            yield Admission(inner)
+
+    @contextmanager
+    def resumable(self, admission: Admission) -> Iterator[None]:
+        """Name the command that resumes the run when the block is interrupted, or stopped by a mistake."""
+        try:
+            yield
+        except (KeyboardInterrupt, RunCancelled) as interrupt:
+            if not admission.run_id:
+                raise
+            raise Interrupted(self.resume_command(admission.run_id)) from interrupt
+        except UserError as error:
+            if admission.run_id:
+                again = self.resume_command(admission.run_id)
+                error.hint = f"{error.hint}; then: {again}" if error.hint else again
+            raise
+
+    def resume_command(self, run_id: str) -> str:
+        """The command that goes on with a run."""
+        words = ["spantree", "resume", run_id]
+        if self.store is not None:
+            words += ["--store", str(self.store)]
+        return shlex.join(words)
+
+    def finish(self, answer: "Answer", journal: "Journal") -> None:
+        """Print the answer, and the stack if it was asked for."""
+        if self.show_stack:
+            console = standard_error()
+            print_page(stack_page(journal, answer.run_id, page_width(console)), console)
+        if self.json:
+            print_json(answer.to_json())
+        else:
+            console = standard_output()
+            print_page(render_answer(answer, page_width(console)), console)

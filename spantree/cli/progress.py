@@ -1,0 +1,167 @@
+"""Progress on standard error while a run works: bars on a terminal, a short line now and then elsewhere.
+
+The journal is the record of a run; this only shows that it moves. Nothing here can change a run.
+"""
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from types import TracebackType
+from typing import TYPE_CHECKING, Protocol, Self, TextIO
+
+from rich.console import Console
+from rich.progress import BarColumn, Progress, SpinnerColumn, TaskID, TextColumn, TimeElapsedColumn
+
+from spantree.cli.terminal import cut_left, plain
+
+if TYPE_CHECKING:
+    from programs.progress import Progress as RunProgress
+
+QUIET_START = 2.0
+"""Seconds without a line where there is no terminal: a short run says nothing."""
+
+EVERY = 5.0
+"""Seconds between two lines where there is no terminal."""
+
+
+class Watcher(Protocol):
+    """Sees the two kinds of progress: sources parsed, and the run."""
+
+    def parsed(self, done: int, total: int, source_id: str) -> None:
+        """`done` of `total` sources are parsed."""
+        ...
+
+    def ran(self, progress: "RunProgress") -> None:
+        """The run moved."""
+        ...
+
+    def __enter__(self) -> Self: ...
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None: ...
+
+
+class Silence:
+    """A watcher that shows nothing."""
+
+    def parsed(self, done: int, total: int, source_id: str) -> None:
+        """Show nothing."""
+
+    def ran(self, progress: "RunProgress") -> None:
+        """Show nothing."""
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        return None
+
+
+@dataclass
+class Lines(Silence):
+    """A watcher that prints a short line every few seconds, after a silent start."""
+
+    stream: TextIO
+    clock: Callable[[], float] = time.monotonic
+    due: float = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.due = self.clock() + QUIET_START
+
+    def parsed(self, done: int, total: int, source_id: str) -> None:
+        """Say how many sources are parsed."""
+        self._say(f"parsing: {done} of {total} sources")
+
+    def ran(self, progress: "RunProgress") -> None:
+        """Say what the run does."""
+        self._say(run_words(progress))
+
+    def _say(self, line: str) -> None:
+        now = self.clock()
+        if now >= self.due:
+            self.due = now + EVERY
+            print(line, file=self.stream, flush=True)
+
+
+class Bars(Silence):
+    """A watcher that draws bars on a terminal and takes them away at the end."""
+
+    def __init__(self, console: Console) -> None:
+        self._bars = Progress(
+            SpinnerColumn(),
+            TextColumn("{task.description}", markup=False),
+            BarColumn(bar_width=20),
+            TextColumn("{task.fields[note]}", markup=False),
+            TimeElapsedColumn(),
+            console=console,
+            transient=True,
+        )
+        self._parsing: TaskID | None = None
+        self._running: TaskID | None = None
+        self._width = console.width
+
+    def parsed(self, done: int, total: int, source_id: str) -> None:
+        """Move the bar of the sources."""
+        if self._parsing is None:
+            self._parsing = self._bars.add_task("reading", total=total, note="")
+        note = f"{done}/{total} {cut_left(plain(source_id), max(10, self._width - 55))}"
+        self._bars.update(self._parsing, completed=done, total=total, note=note)
+
+    def ran(self, progress: "RunProgress") -> None:
+        """Move the bar of the run."""
+        if self._parsing is not None:
+            self._bars.remove_task(self._parsing)
+            self._parsing = None
+        if self._running is None:
+            self._running = self._bars.add_task(progress.phase, total=None, note="")
+        self._bars.update(
+            self._running,
+            description=progress.phase,
+            completed=progress.done,
+            total=progress.total or None,
+            note=_counts(progress),
+        )
+
+    def __enter__(self) -> Self:
+        self._bars.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._bars.stop()
+
+
+@dataclass
+class Admission:
+    """Remembers the id of the run that was admitted, and passes everything on to a watcher."""
+
+    inner: Watcher
+    run_id: str = ""
+
+    def parsed(self, done: int, total: int, source_id: str) -> None:
+        """Pass it on."""
+        self.inner.parsed(done, total, source_id)
+
+    def ran(self, progress: "RunProgress") -> None:
+        """Note the run and pass it on."""
+        self.run_id = progress.run_id or self.run_id
+        self.inner.ran(progress)
+
+
+def run_words(progress: "RunProgress") -> str:
+    """One line about where a run stands."""
+    return f"{progress.phase}: {_counts(progress)}"
+
+
+def _counts(progress: "RunProgress") -> str:
+    parts = [f"{progress.done}/{progress.total}"] if progress.total else []
+    parts += [f"{progress.calls:,} calls", f"{progress.tokens:,} tokens"]
+    return ", ".join(parts)
+
+
+def watcher(stream: TextIO, *, quiet: bool) -> Watcher:
+    """Bars for a terminal, lines for anything else, nothing when quiet."""
+    if quiet:
+        return Silence()
+    console = Console(file=stream)
+    return Bars(console) if console.is_terminal else Lines(stream)

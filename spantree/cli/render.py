@@ -1,0 +1,258 @@
+"""The answer as a page for a terminal: statements, sources, conflicts, what is not covered, steps, receipt."""
+
+from collections.abc import Iterator, Sequence
+
+from programs.answer import Answer, Conflict, Coverage, Receipt, Search
+from runtime.claims import Citation, Claim
+from spantree.cli.citations import Numbering, location
+from spantree.cli.page import INDENT, Page
+from spantree.cli.terminal import plain
+
+LISTED = 12
+"""Unknowns, sources and truncations that are listed one by one; the others are counted."""
+
+_ABSENT = ("not_found", "not_found_in_covered")
+
+PLACES = 2
+"""Places that are named for each side of a conflict."""
+
+_STATUS = {"inferred": "inferred", "conflicting": "conflicting"}
+_TICKS = {"completed": "✓", "pending": "·", "running": "·", "skipped": "-"}
+
+
+def render_answer(answer: Answer, width: int) -> Page:
+    """Lay out an answer for `width` cells."""
+    page = Page(width)
+    numbering = Numbering()
+    numbering.add(stated(answer))
+    _statements(page, answer, numbering)
+    _sources(page, numbering)
+    _conflicts(page, answer, numbering)
+    _not_covered(page, answer)
+    _warnings(page, answer)
+    _steps(page, answer)
+    page.parts(receipt_parts(answer.receipt, answer.run_id), style="dim")
+    return page
+
+
+def outcome_words(answer: Answer) -> str:
+    """The outcome in plain words."""
+    match answer.outcome:
+        case "answered":
+            return ""
+        case "partial":
+            return "; ".join(_gaps(answer.coverage)) or "something stands between this and the whole"
+        case "not_found":
+            return "all that had to be examined was, and it is not there"
+        case "not_found_in_covered":
+            return "; ".join(_gaps(answer.coverage)) or "not all of the text was examined"
+        case "escalated":
+            return "a person has to decide"
+        case "failed":
+            return "; ".join(_gaps(answer.coverage)) or "no answer could be made"
+
+
+def outcome_title(answer: Answer) -> str:
+    """The outcome as a title, with what it lacks."""
+    words = outcome_words(answer)
+    return f"{_TITLES[answer.outcome]}: {words}" if words else _TITLES[answer.outcome]
+
+
+_TITLES = {
+    "answered": "Answer",
+    "partial": "Partial answer",
+    "not_found": "Not found",
+    "not_found_in_covered": "Not found in what was examined",
+    "escalated": "Escalated",
+    "failed": "Failed",
+}
+
+
+def _gaps(coverage: Coverage) -> list[str]:
+    counted = (
+        (len(coverage.failed), "failed"),
+        (len(coverage.unread), "not examined"),
+    )
+    gaps = [f"{_count(n, 'partition')} {what}" for n, what in counted if n]
+    if coverage.unparsed:
+        gaps.append(f"{_count(len(coverage.unparsed), 'source')} not readable")
+    if coverage.truncations:
+        gaps.append("something was cut")
+    return gaps
+
+
+def _statements(page: Page, answer: Answer, numbering: Numbering) -> None:
+    page.heading(outcome_title(answer))
+    if answer.degraded:
+        page.item("degraded: a plan was a fallback or was rescued from a malformed reply", lead="! ")
+    if not _says_the_same(answer) and not (answer.outcome in _ABSENT and not stated(answer)):
+        page.paragraphs(answer.text)
+    for claim in stated(answer):
+        page.item(_statement(claim, numbering))
+
+
+def stated(answer: Answer) -> list[Claim]:
+    """The statements that have evidence. The others are told as open questions."""
+    return [claim for claim in answer.claims if claim.status != "insufficient"]
+
+
+def _says_the_same(answer: Answer) -> bool:
+    """Whether the text of the answer is made of its statements, so that it need not be printed twice."""
+    rest = answer.text
+    for claim in stated(answer):
+        rest = rest.replace(claim.text, "", 1)
+    return not any(char.isalnum() for char in rest)
+
+
+def _statement(claim: Claim, numbering: Numbering) -> str:
+    when = f"{claim.time}  " if claim.time and claim.time not in claim.text else ""
+    note = f" ({_STATUS[claim.status]})" if claim.status in _STATUS else ""
+    marks = numbering.marks(claim)
+    return f"{when}{claim.text}{note}{' ' + marks if marks else ''}"
+
+
+def _sources(page: Page, numbering: Numbering) -> None:
+    if not numbering.entries:
+        return
+    page.heading("Sources")
+    margin = len(str(len(numbering.entries)))
+    for number, citation in enumerate(numbering.entries, start=1):
+        lead = f"[{number}]".rjust(margin + 2) + " "
+        where = plain(location(citation))
+        quote = f'"{plain(citation.quote)}"'
+        if len(where) > page.width // 2:
+            page.unbroken(where, lead=lead)
+            page.item(quote, lead=" " * len(lead), lines=2)
+        else:
+            page.item(f"{where}  {quote}", lead=lead, lines=2)
+        if number in numbering.hidden:
+            page.item(f"… and {numbering.hidden[number]:,} more, see --json", lead=" " * len(lead))
+
+
+def _conflicts(page: Page, answer: Answer, numbering: Numbering) -> None:
+    if not answer.conflicts:
+        return
+    page.heading("Conflicts")
+    claims = {claim.id: claim for claim in stated(answer)}
+    for conflict in answer.conflicts:
+        page.item(conflict.topic)
+        sides = [list(side) for side in _sides(conflict, claims, numbering)]
+        if 2 <= len(sides) <= 3:
+            page.beside(sides)
+        else:
+            for side in sides:
+                page.item("  ".join(side), lead="* ", indent=INDENT * 2)
+
+
+def _sides(
+    conflict: Conflict, claims: dict[str, Claim], numbering: Numbering
+) -> Iterator[list[str]]:
+    """The lines of each side: its value, and where it stands."""
+    known = [claims[each] for each in conflict.claim_ids if each in claims]
+    if not conflict.values:
+        for claim in known:
+            yield [plain(claim.text), *_places(claim.citations, numbering)]
+        return
+    parallel = len(known) == len(conflict.values)
+    cited = [citation for claim in known for citation in claim.citations]
+    for i, value in enumerate(conflict.values):
+        holding = [each for each in cited if value.casefold() in each.quote.casefold()]
+        beside = known[i].citations if parallel and not holding else holding
+        yield [plain(value), *_places(beside, numbering)]
+
+
+def _places(citations: Sequence[Citation], numbering: Numbering) -> list[str]:
+    """Marks and locations of the first citations."""
+    return [
+        plain(f"{numbering.mark(each)}{location(each)}") for each in citations[:PLACES]
+    ] + ([f"… +{len(citations) - PLACES}"] if len(citations) > PLACES else [])
+
+
+def _not_covered(page: Page, answer: Answer) -> None:
+    coverage = answer.coverage
+    missing = bool(answer.unknowns or _gaps(coverage))
+    page.heading("Not found or not covered" if missing else "Coverage")
+    _listed(page, answer.unknowns, "open questions")
+    page.item(coverage_words(coverage))
+    if coverage.unparsed:
+        page.item("not readable: " + _some(coverage.unparsed))
+    _listed(page, [f"cut: {each}" for each in coverage.truncations], "cuts")
+    _listed(page, [_search(each) for each in coverage.searches], "searches")
+
+
+def coverage_words(coverage: Coverage) -> str:
+    """How much of what had to be read was read, in one sentence."""
+    required, completed = len(coverage.required), len(coverage.completed)
+    total = f" (the corpus has {coverage.partitions:,})"
+    if not required:
+        return "no partition was required" + total
+    gaps = [f"{len(coverage.failed):,} failed"] if coverage.failed else []
+    gaps += [f"{len(coverage.unread):,} not"] if coverage.unread else []
+    return f"examined {completed:,} of {_count(required, 'required partition')}{total}" + "".join(
+        f", {gap}" for gap in gaps
+    )
+
+
+def _search(search: Search) -> str:
+    if search.exhaustive:
+        where = _count(search.sources, "source")
+        return f"searched every line of {where} for {search.query}: {_count(search.total, 'line')}"
+    best = _count(search.total, "passage")
+    return f"ranked by relevance for {search.query}: the best {best} (not exhaustive)"
+
+
+def _warnings(page: Page, answer: Answer) -> None:
+    if answer.warnings:
+        page.heading("Warnings")
+        _listed(page, answer.warnings, "warnings")
+
+
+def _steps(page: Page, answer: Answer) -> None:
+    done = sum(step.status == "completed" for step in answer.steps)
+    if done == len(answer.steps):
+        return
+    page.heading("Steps", f"{done} of {len(answer.steps)} done")
+    for step in answer.steps:
+        note = "" if step.status == "completed" else f" ({step.status.replace('_', ' ')})"
+        page.item(f"{step.id}  {step.description}{note}", lead=f"{_TICKS.get(step.status, '✗')} ", lines=2)
+
+
+def receipt_parts(receipt: Receipt, run_id: str) -> tuple[str, ...]:
+    """What the run used, as the parts of one line."""
+    models = dict.fromkeys((receipt.model, receipt.leaf_model))
+    cached = f" ({receipt.cached_calls:,} cached)" if receipt.cached_calls else ""
+    failed = f", {receipt.failed_calls:,} failed" if receipt.failed_calls else ""
+    tokens = receipt.input_tokens + receipt.output_tokens
+    return (
+        " + ".join(each for each in models if each),
+        f"{_count(receipt.calls, 'call')}{cached}{failed}",
+        _count(tokens, "token"),
+        cost_words(receipt.cost_usd),
+        f"{receipt.wall_seconds:.1f} s",
+        f"run {run_id}",
+    )
+
+
+def cost_words(cost: float | None) -> str:
+    """A cost in US dollars; an unknown price is not 0."""
+    if cost is None:
+        return "cost unknown"
+    if cost == 0:
+        return "no cost"
+    return f"${cost:.4f}" if cost < 1 else f"${cost:,.2f}"
+
+
+def _listed(page: Page, entries: tuple[str, ...] | list[str], what: str) -> None:
+    for entry in entries[:LISTED]:
+        page.item(entry, lines=4)
+    if len(entries) > LISTED:
+        page.item(f"… and {len(entries) - LISTED:,} more {what}, see --json")
+
+
+def _some(names: tuple[str, ...]) -> str:
+    rest = len(names) - LISTED
+    return ", ".join(names[:LISTED]) + (f", … and {rest:,} more" if rest > 0 else "")
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"

@@ -1,0 +1,539 @@
+"""The journal on real files: what is committed stays, what is not never shows, what cannot be read is refused."""
+
+import json
+import sqlite3
+import threading
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from runtime.calls import CallRecord
+from runtime.errors import RunError
+from runtime.events import Event, Finished, Planned, StepCommitted, Warned
+from runtime.frames import fold
+from runtime.journal import Journal, RunRecord
+from runtime.ledger import Usage
+from runtime.observations import ComputedResult, Observation
+from runtime.stored_text import INLINE_CHARACTERS, pack, unpack
+from signatures import PlannedStep
+
+LONG = "a long reply " * 100
+
+
+def record(run_id: str = "run-1", question: str = "why?") -> RunRecord:
+    return RunRecord(
+        run_id=run_id,
+        created="2026-03-02T08:00:00+00:00",
+        program="recursive",
+        program_version=1,
+        question=question,
+        corpus_version="0123456789abcdef",
+        corpus_paths=("logs",),
+        store="store",
+        config={"model": "scripted", "limits": {"calls": 3}},
+    )
+
+
+def call(key: str = "k", attempt: int = 1, **changes: object) -> CallRecord:
+    plain = {
+        "key": f"{key}#{attempt}",
+        "signature": "Plan",
+        "attempt": attempt,
+        "model": "scripted",
+        "input_hash": "0",
+        "started": 1.5,
+    }
+    return CallRecord.model_validate({**plain, **changes})
+
+
+def done(intent: CallRecord, **changes: object) -> CallRecord:
+    usage = Usage(calls=1, input_tokens=10, output_tokens=2, cost_usd=0.25)
+    return intent.model_copy(update={"status": "done", "usage": usage, **changes})
+
+
+def warned(message: str) -> Warned:
+    return Warned(frame_id="f", code="test", message=message)
+
+
+def finished(outcome: str = "answered") -> Finished:
+    return Finished(outcome=outcome, answer={"answer": "because", "value": [1, None, 2.5]})
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return tmp_path / "state" / "journal.db"
+
+
+def started(path: Path | None) -> Journal:
+    journal = Journal.open(path)
+    journal.admit(record())
+    return journal
+
+
+# A run in the journal
+
+
+@pytest.mark.parametrize("durable", [True, False])
+def test_a_run_is_there_before_its_first_call(path: Path, durable: bool) -> None:
+    with started(path if durable else None) as journal:
+        run = journal.run("run-1")
+        assert (
+            journal.durable is durable
+        )  # checklist 68: in memory nothing survives, and it says so
+    assert (run.record, run.status, run.outcome, run.calls) == (record(), "admitted", None, 0)
+    assert path.exists() is durable
+
+
+def test_events_come_back_as_they_were_after_reopening(path: Path) -> None:
+    """Checklist 59, 67: the state can be inspected in another process, before anything is resumed."""
+    events: list[Event] = [warned("短い"), warned(LONG), finished()]
+    with started(path) as journal, journal.lease("run-1") as lease:
+        journal.commit(lease, events[:2], elapsed=1.5)
+        journal.commit(lease, events[2:], elapsed=2.0)
+    with Journal.open(path) as journal:
+        assert journal.events("run-1") == events
+        assert journal.elapsed("run-1") == 2.0
+        assert journal.run("run-1").status == "finished"
+        assert journal.run("run-1").outcome == "answered"
+
+
+def test_elapsed_never_goes_back() -> None:
+    with started(None) as journal, journal.lease("run-1") as lease:
+        journal.commit(lease, [], elapsed=3.0)
+        journal.commit(lease, [warned("no time given")])
+        assert journal.elapsed("run-1") == 3.0
+
+
+def test_an_unfinished_run_never_looks_finished(path: Path) -> None:
+    """Field reports 1 to 4: nobody holds it, so it does not run; it has no outcome."""
+    with started(path) as journal:
+        with journal.lease("run-1") as lease:
+            journal.commit(lease, [warned("on the way")])
+            assert journal.run("last").status == "running"
+            with pytest.raises(ValueError, match="finished"):
+                journal.commit(lease, [], status="finished")
+            with pytest.raises(ValueError, match="finished"):
+                journal.commit(lease, [finished()], status="interrupted")
+        assert journal.run("last").status == "interrupted"
+        assert journal.run("last").outcome is None
+        assert journal.events("run-1") == [warned("on the way")]
+
+
+def test_nothing_follows_a_finished_run() -> None:
+    with started(None) as journal, journal.lease("run-1") as lease:
+        journal.commit(lease, [finished()])
+        with pytest.raises(RunError, match="is finished"):
+            journal.commit(lease, [warned("late")])
+        assert len(journal.events("run-1")) == 1
+
+
+def test_an_interrupted_run_runs_again_under_a_lease() -> None:
+    with started(None) as journal:
+        with journal.lease("run-1") as lease:
+            journal.commit(lease, [], status="interrupted")
+            assert journal.run("run-1").status == "interrupted"
+        with journal.lease("run-1"):
+            assert journal.run("run-1").status == "running"
+
+
+def test_an_event_that_would_not_come_back_the_same_is_a_bug_and_nothing_is_written() -> None:
+    """Field report 45: no value loses its type on the way."""
+    result = ComputedResult(operation="count", value=(1, 2), computed=(), claims=())
+    seen = Observation(
+        success=True, error_class="", error="", summary="2", payload=result, result_hash=""
+    )
+    step = StepCommitted(
+        frame_id="f", step_id="s", status="completed", observation=seen, seconds=0.0
+    )
+    with started(None) as journal, journal.lease("run-1") as lease:
+        with pytest.raises(ValueError, match="not plain JSON"):
+            journal.commit(lease, [warned("first"), step])
+        assert journal.events("run-1") == []
+
+
+@given(
+    st.lists(
+        st.builds(Warned, frame_id=st.just("f"), code=st.text(max_size=5), message=st.text())
+        | st.builds(
+            Finished,
+            outcome=st.just("partial"),
+            answer=st.dictionaries(
+                st.text() | st.sampled_from(["$text", "$$text"]),
+                st.none() | st.booleans() | st.integers() | st.text(min_size=390, max_size=410),
+                max_size=3,
+            ),
+        ),
+        max_size=5,
+    )
+)
+@settings(max_examples=60, deadline=None)
+def test_any_events_come_back_equal(events: list[Event]) -> None:
+    with started(None) as journal, journal.lease("run-1") as lease:
+        last = [event for event in events if isinstance(event, Finished)][-1:]
+        kept = [event for event in events if not isinstance(event, Finished)] + last
+        for event in kept:
+            journal.commit(lease, [event])
+        assert journal.events("run-1") == kept
+        assert fold(journal.events("run-1")) == fold(kept)
+
+
+@given(
+    st.recursive(
+        st.none() | st.text(max_size=900),
+        lambda each: (
+            st.lists(each, max_size=3)
+            | st.dictionaries(st.text(max_size=6) | st.just("$text"), each, max_size=3)
+        ),
+    )
+)
+@settings(max_examples=100, deadline=None)
+def test_long_texts_are_taken_out_and_put_back(value: object) -> None:
+    body, texts = pack(value)
+    assert unpack(body, texts.__getitem__) == value
+    assert all(len(text) > INLINE_CHARACTERS for text in texts.values())
+
+
+def test_a_lone_surrogate_of_a_model_survives(path: Path) -> None:
+    odd = warned("cut emoji \ud83d " * 60)
+    with started(path) as journal, journal.lease("run-1") as lease:
+        journal.commit(lease, [odd])
+        assert journal.events("run-1") == [odd]
+
+
+def test_a_long_text_is_stored_once(path: Path) -> None:
+    """Field report 47: the file does not grow with every repetition."""
+    with started(path) as journal, journal.lease("run-1") as lease:
+        log = journal.call_log(lease)
+        for number in range(5):
+            log.intent(call(f"k{number}"))
+            log.settled(done(call(f"k{number}"), reply=LONG, outputs={"think": LONG}))
+        journal.commit(lease, [warned(LONG)])
+        assert [each.reply for each in journal.calls("run-1")] == [LONG] * 5
+    with sqlite3.connect(path) as connection:
+        assert connection.execute("SELECT body FROM texts").fetchall() == [(LONG,)]
+    connection.close()
+
+
+# Finding runs
+
+
+def test_runs_are_found_by_id_prefix_or_last() -> None:
+    with Journal.open(None) as journal:
+        for name in ("ab1", "ab2", "ab", "c%"):
+            journal.admit(record(name))
+        assert [run.record.run_id for run in journal.runs()] == ["c%", "ab", "ab2", "ab1"]
+        assert [run.record.run_id for run in journal.runs(limit=1)] == ["c%"]
+        assert journal.run("last").record.run_id == "c%"
+        assert journal.run("ab").record.run_id == "ab"  # exact wins over the prefix of others
+        assert journal.run("c").record.run_id == "c%"
+        with pytest.raises(RunError, match="no run %") as unknown:
+            journal.run("%")
+        assert "spantree runs" in unknown.value.hint
+
+
+@pytest.mark.parametrize("name", ["", "zz", "last", "a'; DROP TABLE runs"])
+def test_an_unknown_run_is_one_clear_error(name: str) -> None:
+    with Journal.open(None) as journal, pytest.raises(RunError, match="there is no run"):
+        journal.run(name)
+
+
+def test_an_ambiguous_prefix_lists_the_candidates() -> None:
+    with Journal.open(None) as journal:
+        journal.admit(record("ab1"))
+        journal.admit(record("ab2"))
+        with pytest.raises(RunError, match="2 runs begin with ab: ab2, ab1"):
+            journal.run("ab")
+
+
+def test_a_run_is_admitted_once() -> None:
+    with started(None) as journal, pytest.raises(RunError, match="is a run run-1 already"):
+        journal.admit(record(question="another"))
+
+
+def test_every_reading_of_an_unknown_run_is_refused() -> None:
+    with Journal.open(None) as journal:
+        for read in (journal.events, journal.elapsed, journal.calls, journal.usage, journal.delete):
+            with pytest.raises(RunError, match="there is no run nope"):
+                read("nope")
+
+
+# Calls
+
+
+def test_a_completed_call_is_known_to_a_later_execution(path: Path) -> None:
+    """Checklist 62, 64, 70: an interrupted execution's calls are found by their key, whatever the attempt was."""
+    with started(path) as journal, journal.lease("run-1") as lease:
+        log = journal.call_log(lease)
+        log.intent(call("a", 1))
+        log.settled(call("a", 1, status="failed", error_class="timeout"))
+        log.intent(call("a", 2))
+        log.settled(done(call("a", 2), outputs={"steps": [1]}, reply=LONG))
+        log.intent(call("b"))
+    with Journal.open(path) as journal, journal.lease("run-1") as lease:
+        log = journal.call_log(lease)
+        known = log.completed("a")
+        assert known is not None
+        assert (known.attempt, known.outputs, known.reply) == (2, {"steps": [1]}, LONG)
+        assert log.completed("b") is None
+        assert log.completed("a#2") is None
+
+
+def test_usage_is_the_sum_over_all_executions() -> None:
+    """A call that never ended may have been billed: it counts, its cost is unknown. Nothing is overwritten."""
+    with started(None) as journal:
+        with journal.lease("run-1") as lease:
+            log = journal.call_log(lease)
+            log.intent(call("a"))
+            log.settled(done(call("a")))
+            log.intent(call("b"))  # the process dies here
+        with journal.lease("run-1") as lease:
+            log = journal.call_log(lease)
+            log.intent(call("b"))
+            log.settled(done(call("b")))
+        assert [each.status for each in journal.calls("run-1")] == ["done", "intent", "done"]
+        assert journal.usage("run-1") == Usage(
+            calls=3,
+            failed_calls=1,
+            input_tokens=20,
+            output_tokens=4,
+            cost_usd=0.5,
+            unknown_cost_calls=1,
+        )
+        assert journal.run("run-1").calls == 3
+
+
+def test_a_step_that_is_tried_again_keeps_its_earlier_attempts() -> None:
+    with started(None) as journal, journal.lease("run-1") as lease:
+        log = journal.call_log(lease)
+        for status in ("failed", "done"):
+            log.intent(call("a"))
+            log.settled(call("a", status=status))
+        assert [each.status for each in journal.calls("run-1")] == ["failed", "done"]
+
+
+def test_a_call_ends_once_and_only_after_its_intent() -> None:
+    with started(None) as journal, journal.lease("run-1") as lease:
+        log = journal.call_log(lease)
+        with pytest.raises(ValueError, match="not started"):
+            log.settled(done(call("a")))
+        log.intent(call("a"))
+        log.settled(done(call("a")))
+        with pytest.raises(ValueError, match="ended already"):
+            log.settled(done(call("a")))
+
+
+# Threads, and the seam
+
+
+def test_threads_and_runs_share_one_journal(path: Path) -> None:
+    """Field reports 48, 50: commits are synchronous, in order, and never "database is locked"."""
+    with Journal.open(path) as journal:
+
+        def work(run_id: str) -> None:
+            with journal.lease(run_id) as lease:
+                log = journal.call_log(lease)
+                for number in range(20):
+                    log.intent(call(f"k{number}"))
+                    log.settled(done(call(f"k{number}")))
+                    journal.commit(lease, [warned(f"{run_id} {number}")])
+
+        names = [f"run-{number}" for number in range(4)]
+        for name in names:
+            journal.admit(record(name))
+        threads = [threading.Thread(target=work, args=(name,)) for name in names]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        for name in names:
+            assert journal.events(name) == [warned(f"{name} {number}") for number in range(20)]
+            assert journal.usage(name).calls == 20
+
+
+def test_each_commit_is_announced_with_its_number() -> None:
+    numbers: list[int] = []
+    with Journal.open(None) as journal:
+        journal.on_commit = numbers.append
+        journal.admit(record())
+        with journal.lease("run-1") as lease:
+            journal.commit(lease, [warned("x")])
+            lease.renew()  # depends on time: not counted
+            journal.call_log(lease).intent(call())
+        with pytest.raises(RunError):
+            journal.admit(record())
+    assert numbers == [1, 2, 3, 4, 5]
+
+
+def test_a_failing_transaction_leaves_nothing_and_the_journal_usable() -> None:
+    with started(None) as journal, journal.lease("run-1") as lease:
+        with pytest.raises(ValueError, match="not plain JSON"):
+            journal.commit(lease, [Finished(outcome="x", answer={"value": float("nan")})])
+        journal.commit(lease, [warned("after")])
+        assert journal.events("run-1") == [warned("after")]
+
+
+def test_a_closed_journal_says_so() -> None:
+    journal = started(None)
+    journal.close()
+    journal.close()
+    with pytest.raises(RunError, match="closed"):
+        journal.runs()
+
+
+# Retention
+
+
+def test_deleting_a_run_removes_its_texts_from_the_file_and_keeps_those_of_others(
+    path: Path,
+) -> None:
+    """Checklist 69: retention. What was deleted cannot be found in the bytes any more."""
+    secret = "the secret of run one " * 40
+    with started(path) as journal:
+        journal.admit(record("run-2"))
+        for name, texts in (("run-1", (secret, LONG)), ("run-2", (LONG,))):
+            with journal.lease(name) as lease:
+                journal.commit(lease, [warned(text) for text in texts])
+                journal.call_log(lease).intent(call())
+        journal.delete("run-1")
+        assert [run.record.run_id for run in journal.runs()] == ["run-2"]
+        assert journal.events("run-2") == [warned(LONG)]
+        assert len(journal.calls("run-2")) == 1
+        files = [each for each in path.parent.iterdir() if each.is_file()]
+        assert not any(b"secret of run one" in each.read_bytes() for each in files)
+
+
+def test_a_run_that_is_held_is_not_deleted() -> None:
+    with started(None) as journal:
+        with journal.lease("run-1"), pytest.raises(RunError, match="is held by"):
+            journal.delete("run-1")
+        journal.delete("run-1")
+        assert journal.runs() == []
+
+
+# What cannot be read
+
+
+def tampered(path: Path, statement: str) -> None:
+    connection = sqlite3.connect(path)
+    with connection:
+        connection.execute(statement)
+    connection.close()
+
+
+def with_events(path: Path) -> None:
+    with started(path) as journal, journal.lease("run-1") as lease:
+        journal.commit(lease, [warned("one"), warned(LONG)])
+        journal.call_log(lease).intent(call())
+
+
+def test_a_newer_journal_is_refused_and_not_touched(path: Path) -> None:
+    with_events(path)
+    tampered(path, "PRAGMA user_version = 2")
+    before = path.read_bytes()
+    with pytest.raises(RunError, match="newer than this program") as refused:
+        Journal.open(path)
+    assert "update" in refused.value.hint
+    assert path.read_bytes() == before
+
+
+def test_another_programs_database_is_refused_and_not_touched(path: Path) -> None:
+    path.parent.mkdir()
+    tampered(path, "CREATE TABLE theirs (x)")
+    before = path.read_bytes()
+    with pytest.raises(RunError, match="another program"):
+        Journal.open(path)
+    assert path.read_bytes() == before
+
+
+def test_a_file_that_is_no_database_is_refused_and_not_touched(path: Path) -> None:
+    path.parent.mkdir()
+    path.write_text("notes of mine\n" * 100)
+    with pytest.raises(RunError, match="not a database"):
+        Journal.open(path)
+    assert path.read_text() == "notes of mine\n" * 100
+
+
+def test_a_folder_that_cannot_be_made_is_one_clear_error(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("in the way")
+    with pytest.raises(RunError, match="cannot be created"):
+        Journal.open(tmp_path / "file" / "journal.db")
+
+
+@pytest.mark.parametrize(
+    ("statement", "message"),
+    [
+        (
+            """UPDATE events SET body = '{"kind":"dreamt"}' WHERE number = 2""",
+            "event 2 of run run-1",
+        ),
+        ("""UPDATE events SET body = '{"kind":' WHERE number = 1""", "broken JSON"),
+        ("""UPDATE events SET body = replace(body, 'code', 'kode') WHERE number = 1""", "event 1"),
+        ("UPDATE events SET version = version + 1", "newer version"),
+        ("DELETE FROM events WHERE number = 1", "event 1 of run run-1 is missing"),
+        ("UPDATE texts SET body = 'forged'", "lost the text"),
+    ],
+)
+def test_events_that_cannot_be_read_exactly_are_refused(
+    path: Path, statement: str, message: str
+) -> None:
+    """Field report 45: fail closed, never a guess."""
+    with_events(path)
+    tampered(path, statement)
+    with Journal.open(path) as journal, pytest.raises(RunError, match=message):
+        journal.events("run-1")
+
+
+@pytest.mark.parametrize(
+    ("statement", "message"),
+    [
+        ("UPDATE calls SET version = 99", "newer version"),
+        ("""UPDATE calls SET body = '{"key":"k"}'""", "cannot be read"),
+        ("UPDATE calls SET body = 'x'", "broken JSON"),
+    ],
+)
+def test_calls_that_cannot_be_read_are_refused(path: Path, statement: str, message: str) -> None:
+    with_events(path)
+    tampered(path, statement)
+    with Journal.open(path) as journal, pytest.raises(RunError, match=message):
+        journal.usage("run-1")
+
+
+@pytest.mark.parametrize(
+    ("statement", "message"),
+    [
+        ("""UPDATE runs SET record = '{"run_id":"run-1"}'""", "run-1 cannot be read"),
+        ("UPDATE runs SET status = 'daydreaming'", "unknown status"),
+    ],
+)
+def test_a_record_that_cannot_be_read_is_refused(path: Path, statement: str, message: str) -> None:
+    with_events(path)
+    tampered(path, statement)
+    with Journal.open(path) as journal, pytest.raises(RunError, match=message):
+        journal.run("run-1")
+
+
+def test_the_file_is_for_its_owner_only(path: Path) -> None:
+    with_events(path)
+    assert path.stat().st_mode & 0o077 == 0
+
+
+def test_the_json_in_the_file_is_plain(path: Path) -> None:
+    """Field reports 45, 51: no pickle; another program can read it."""
+    step = PlannedStep(
+        id="s1",
+        description="Find",
+        action="scan",
+        patterns=["x"],
+        query="",
+        targets=[],
+        operation="",
+        depends_on=[],
+    )
+    with started(path) as journal, journal.lease("run-1") as lease:
+        journal.commit(lease, [Planned(frame_id="f", think="t", steps=(step,), degraded=True)])
+    connection = sqlite3.connect(path)
+    [(body,)] = connection.execute("SELECT body FROM events").fetchall()
+    connection.close()
+    assert json.loads(body)["steps"][0]["patterns"] == ["x"]
