@@ -22,6 +22,7 @@ _MARKS = (
 )
 _MULTIBYTE = ["gb18030", "cp932", "euc_jp", "big5", "cp949"]
 _SINGLE_BYTE = ["cp1252", "cp1251", "koi8_r", "cp1250", "cp1253", "cp1254", "cp1255", "cp1256"]
+_LATIN = ["cp1252", "cp1250", "cp1254"]
 _LEGACY = _MULTIBYTE + _SINGLE_BYTE
 """The encodings considered, the more common first: it decides when the evidence is about equal."""
 
@@ -31,7 +32,9 @@ _INSENSIBLE = 0.3
 """Above this share of bytes that cannot be decoded, what comes out is not a text."""
 
 _SURROGATE = re.compile("[\ud800-\udfff]")
-_HIGH_BYTE = re.compile(rb"[\x80-\xff]")
+_BEYOND_ASCII = re.compile("[\x80-\ud7ff\ue000-\U0010ffff]+")
+_HIGH_BYTES = re.compile(rb"[\x80-\xff]+")
+_ASCII = bytes(range(128))
 _REPLACEMENT = "\ufffd"
 
 
@@ -79,7 +82,7 @@ def decode(raw: bytes) -> Decoded:
         return Decoded(raw, "utf-8")
     lenient = raw.decode("utf-8", "surrogateescape")
     bad = len(_SURROGATE.findall(lenient))
-    good = sum(len(run) for run in re.findall("[\x80-\ud7ff\ue000-\U0010ffff]+", lenient))
+    good = sum(len(run.encode()) for run in _BEYOND_ASCII.findall(lenient))
     if good < bad:
         legacy = _decode_legacy(raw)
         if legacy is not None:
@@ -149,7 +152,15 @@ def _legacy_candidates(sample: bytes) -> list[str]:
         return []
     least = min(match.chaos for match in matches)
     likely = [match.encoding for match in matches if match.chaos <= least + _ABOUT_EQUAL]
+    if not set(likely) & set(_MULTIBYTE) and _has_lone_accents(sample):
+        likely = [encoding for encoding in likely if encoding in _LATIN] or _LATIN
     return sorted(likely, key=_LEGACY.index)[:3]
+
+
+def _has_lone_accents(sample: bytes) -> bool:
+    """Whether bytes beyond ASCII stand mostly alone: then it is Latin script, where others have whole words of them."""
+    runs = _HIGH_BYTES.findall(sample)
+    return len(sample.translate(None, _ASCII)) < 2 * len(runs)
 
 
 def _under_common_name(raw: bytes, decoded: Decoded) -> Decoded:
@@ -163,7 +174,7 @@ def _under_common_name(raw: bytes, decoded: Decoded) -> Decoded:
 
 def _sample(raw: bytes) -> bytes:
     """Bytes from the first line that is not ASCII, cut where no character can be cut in two."""
-    first = _HIGH_BYTE.search(raw)
+    first = _HIGH_BYTES.search(raw)
     at = first.start() if first else 0
     start = max(raw.rfind(b"\n", max(0, at - 200), at) + 1, at - 200, 0)
     sample = raw[start : start + _SAMPLE]

@@ -90,11 +90,13 @@ def _characters(data: Bytes, begins: Ints) -> Ints:
         return np.empty(0, dtype=np.int64)
     counts = np.diff(begins, append=len(data))
     for at, block in _blocks(data):
-        inner = np.flatnonzero((block & 0xC0) == 0x80) + at
-        if len(inner):
-            lines = np.searchsorted(begins, inner, side="right") - 1
-            touched, continued = np.unique(lines, return_counts=True)
-            counts[touched] -= continued
+        if block.max() < 0x80:
+            continue
+        first = np.searchsorted(begins, at, side="right") - 1
+        last = np.searchsorted(begins, at + len(block))
+        borders = np.concatenate(([0], begins[first + 1 : last] - at))
+        continued = (block & 0xC0) == 0x80
+        counts[first:last] -= np.add.reduceat(continued, borders, dtype=np.int64)
     return counts
 
 

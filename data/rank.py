@@ -106,8 +106,7 @@ class Ranker:
         name = f"{key.name}-{key.max_chars}-{key.span_chars}.v{LAYOUT}"
         folder = self._corpus.folder / "rank" / name
         if not folder.exists():
-            documents, vocabulary = _documents(self._corpus, self._partitioning)
-            _save(folder, documents, vocabulary)
+            _save(folder, *_documents(self._corpus, self._partitioning))
         return _Index(folder)
 
 
@@ -183,19 +182,24 @@ class _Numbering:
 
 
 def _save(folder: Path, documents: list[array], vocabulary: dict[str, int]) -> None:
-    """Write the index beside its place and move it there whole; another process may have been faster."""
+    """Write the index beside its place and move it there whole; another process may have been faster.
+
+    The vocabulary of a large log takes some 100 MB: it is written first, and emptied.
+    """
     folder.parent.mkdir(parents=True, exist_ok=True)
     temporary = folder.with_name(f"{folder.name}.{secrets.token_hex(4)}.tmp")
     temporary.mkdir()
     try:
-        if vocabulary:
+        terms = len(vocabulary)
+        _write_vocabulary(temporary / "vocabulary.arrow", vocabulary)
+        vocabulary.clear()
+        if terms:
             bm25 = bm25s.BM25(backend="numpy")
             bm25.scores = bm25.build_index_from_ids(
-                list(range(len(vocabulary))), documents, show_progress=False  # pyright: ignore[reportArgumentType]
+                list(range(terms)), documents, show_progress=False  # pyright: ignore[reportArgumentType]
             )
             bm25.vocab_dict = {}
             bm25.save(temporary, show_progress=False)
-        _write_vocabulary(temporary / "vocabulary.arrow", vocabulary)
         with suppress(OSError):
             temporary.rename(folder)
     finally:

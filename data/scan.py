@@ -106,7 +106,8 @@ def scan(
 
 def matching_rows(lines: pa.ChunkedArray, patterns: Sequence[Pattern]) -> Ints:
     """Rows in which all patterns occur, ascending. Each stage sees only the lines that are left."""
-    stages = [(stage, pattern.ignore_case) for pattern in patterns for stage in pattern.stages]
+    ordered = sorted(patterns, key=lambda pattern: pattern.kind == "regex")
+    stages = [(stage, pattern.ignore_case) for pattern in ordered for stage in pattern.stages]
     rows: Ints | None = None
     for number, (expression, ignore_case) in enumerate(stages, 1):
         found = mask(lines, expression, ignore_case)

@@ -228,7 +228,7 @@ def _status(
         return "insufficient"
     if statement.status == "conflicting":
         return "conflicting" if len(citations) > 1 else "direct"
-    allowed = [statement.status, *(each.status for each in premises)]
+    allowed: list[ClaimStatus] = [statement.status, *(each.status for each in premises)]
     status = min(allowed, key=lambda each: _WEAKNESS[each])
     if status == "direct" and not (
         supports_cause(text, citations) and _numbers_known(text, premises, computed)

@@ -25,7 +25,7 @@ class Refiner:
     def __init__(self, run: Run, predictor: dspy.Predict, policy: RefinePolicy) -> None:
         self._run = run
         self._predictor = predictor
-        self._policy = policy
+        self._policy: RefinePolicy = policy
 
     async def __call__(self, frame: Frame) -> None:
         """Digest the observations that have not been digested; rewrite only what remains."""

@@ -5,7 +5,6 @@ engine really did, whatever came of it. A call that the log knows as done is not
 """
 
 import asyncio
-import copy
 import hashlib
 import time
 from collections.abc import Awaitable, Callable
@@ -28,6 +27,7 @@ from runtime.errors import (
 )
 from runtime.ledger import Ledger, Reservation
 from runtime.limits import Limits
+from runtime.models.adapters import prepared
 from runtime.models.failures import Failure, first_line, translated
 from runtime.models.meter import Meter, estimated_tokens
 from runtime.models.price import Price, declared_price, price_of
@@ -105,7 +105,7 @@ class Caller:
         self._open = 0
         self._waiters: list[asyncio.Future[None]] = []
         self._prices: dict[str, Price | None] = {}
-        self._system_sizes: dict[tuple[Any, type], int] = {}
+        self._prepared: tuple[Any, Any] | None = None
 
     async def call(
         self,
@@ -307,19 +307,14 @@ class Caller:
             if predict.demos
             else 0
         )
-        inputs = estimated_tokens(size + demos + self._system_size(predict.signature))
+        inputs = estimated_tokens(
+            size + demos + len(self._used_adapter().format_system_message(predict.signature))
+        )
         declared = settings.get("max_tokens") or settings.get("max_completion_tokens")
         outputs = int(declared or UNKNOWN_REPLY_TOKENS)
         cost = price.of(inputs, outputs) if price else None
         limited = self._ledger.limits.cost_usd is not None
         return {"input_tokens": inputs, "output_tokens": outputs, "cost": cost if limited else 0.0}
-
-    def _system_size(self, signature: Any) -> int:
-        adapter = self._used_adapter()
-        known = (signature, type(adapter))
-        if known not in self._system_sizes:
-            self._system_sizes[known] = len(adapter.format_system_message(signature))
-        return self._system_sizes[known]
 
     async def _price(self, lm: dspy.BaseLM) -> Price | None:
         """The price of the model, looked up only where money is limited."""
@@ -333,7 +328,10 @@ class Caller:
         return self._prices[lm.model]
 
     def _used_adapter(self) -> Any:
-        return _single(self._adapter or dspy.settings.adapter or self._default_adapter)
+        chosen = self._adapter or dspy.settings.adapter or self._default_adapter
+        if self._prepared is None or self._prepared[0] is not chosen:
+            self._prepared = chosen, prepared(chosen)
+        return self._prepared[1]
 
 
 _FEEDBACK_FIELD = dspy.InputField(desc="what was wrong with your previous reply; mend it")
@@ -372,14 +370,3 @@ def _config(job: _Job, attempt: _Attempt) -> dict[str, Any]:
     if not attempt.feedback or job.settings.get("temperature") == 0:
         return {}
     return {"rollout_id": attempt.number}
-
-
-def _single(adapter: Any) -> Any:
-    """The adapter without its hidden second call: a retry is ours to decide, to pay and to log."""
-    if not getattr(adapter, "use_json_adapter_fallback", False) or isinstance(
-        adapter, dspy.JSONAdapter
-    ):
-        return adapter
-    single = copy.copy(adapter)
-    single.use_json_adapter_fallback = False
-    return single

@@ -12,8 +12,8 @@ _JOINER = "\u200d"
 
 def one_line(text: str) -> str:
     """The text on one line: white space runs become one space, control and direction characters vanish."""
-    visible = (each for each in " ".join(text.split()) if _harmless(each))
-    return "".join(visible)
+    visible = "".join(each for each in text if each.isspace() or _harmless(each))
+    return " ".join(visible.split())
 
 
 def cells(text: str) -> int:

@@ -210,7 +210,8 @@ def _observed(state: RunState, frame_id: str, step_id: str, seen: Observation) -
 
 def _refined(state: RunState, event: Refined) -> RunState:
     frame = state.frames[event.frame_id]
-    steps = frame.steps if event.decision == "keep" else _replaced(frame, event.steps)
+    emptied = event.decision == "keep" and not event.steps  # to keep a plan is not to wipe it
+    steps = frame.steps if emptied else _replaced(frame, event.steps)
     refined = replace(
         frame,
         steps=steps,

@@ -84,7 +84,7 @@ class Journal:
 
     @property
     def on_commit(self) -> Callable[[int], None] | None:
-        """Called after each commit with its number, from 1. Renewals of a lease are not counted: they depend on time."""
+        """Called after each commit with its number, from 1. Renewals of a lease depend on time and are not counted."""
         return self._database.on_commit
 
     @on_commit.setter

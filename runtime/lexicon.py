@@ -30,16 +30,21 @@ _CJK = (
     "\uac00-\ud7af\uf900-\ufaff\uff66-\uff9f\U00020000-\U0003ffff"
 )
 _CJK_CHARACTER = re.compile(f"[{_CJK}]")
-_WORD = rf"[^\W{_CJK}]+"
-_TOKEN = re.compile(
-    rf"[{_CJK}]+"
-    rf"|\d{{4}}-\d\d-\d\d(?=T\d\d:)T?"
-    rf"|{_WORD}(?:(?:[-.@$'’]|(?<=\d)[:,/](?=\d)){_WORD})*"
-)
+
+
+def _token_pattern(word: str, first: str = "") -> re.Pattern[str]:
+    return re.compile(
+        rf"{first}\d{{4}}-\d\d-\d\d(?=T\d\d:)T?|{word}(?:(?:[-.@$'’]|(?<=\d)[:,/](?=\d)){word})*"
+    )
+
+
+_TOKEN = _token_pattern(rf"[^\W{_CJK}]+", rf"[{_CJK}]+|")
+_ASCII_TOKEN = _token_pattern("[A-Za-z0-9_]+")
 _GROUPED_NUMBER = re.compile(r"\d{1,3}(?:,\d{3})+(?:\.\d+)?")
 _DECIMAL = re.compile(r"\d+\.\d+")
-_CLOCK = re.compile(r"(\d{1,2}:\d\d)(?::\d\d(?:[.,]\d+)?)?")
-_ISO_TAIL = re.compile(r"^(\d{4}-\d\d-\d\d|\d\d:\d\d:\d\d(?:[.,]\d+)?)[TZ]$")
+_CLOCK = re.compile(r"(\d{1,2}:\d\d)(?::\d\d)?")
+_FRACTION = re.compile(r"(?<=\d:\d\d:\d\d)[.,]\d{1,9}(?!\d)")
+_ISO_TAIL = re.compile(r"^(\d{4}-\d\d-\d\d|\d\d:\d\d:\d\d)[TZ]$")
 _WIDE_JOINERS = re.compile(r"[:,/@]")
 _JOINERS = re.compile(r"[^\w]|_")
 _HUMP = re.compile(r"(?<=[a-z])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z]{2})")
@@ -81,17 +86,25 @@ def stems(text: str) -> list[str]:
 
 
 def raw_tokens(text: str) -> list[str]:
-    """The tokens as they stand in the text: identifiers and CJK runs whole, case kept."""
-    return _TOKEN.findall(text if text.isascii() else unicodedata.normalize("NFKC", text))
+    """The tokens as they stand in the text: identifiers and CJK runs whole, case kept.
+
+    Fractions of a second are left out: hardly two lines of a log share them, and nobody asks for them.
+    """
+    if text.isascii():
+        return _ASCII_TOKEN.findall(_FRACTION.sub("", text))
+    return _TOKEN.findall(_FRACTION.sub("", unicodedata.normalize("NFKC", text)))
 
 
 def expand(token: str) -> tuple[str, ...]:
     """The words that one raw token stands for: itself, then its parts."""
-    if _CJK_CHARACTER.match(token):
-        return tuple(token[i : i + 2] for i in range(max(1, len(token) - 1)))
-    if token.isalpha() and (token.islower() or token.istitle()):
-        return (token.lower(),)
-    token = _ISO_TAIL.sub(r"\1", _POSSESSIVE.sub("", token.replace("’", "'").strip("_")))
+    if token.isalpha():
+        if _CJK_CHARACTER.match(token):
+            return tuple(token[i : i + 2] for i in range(max(1, len(token) - 1)))
+        if token.islower() or token.istitle():
+            return (token.lower(),)
+    elif token.isdigit():
+        return (token,)
+    token = _tidy(token)
     found = (token, *_parts(token))
     return tuple(dict.fromkeys(word.lower() for word in found if word))
 
@@ -107,24 +120,43 @@ def stem(word: str) -> str:
     return _stemmer().stemWord(word) if word.isalpha() and word.isascii() else word
 
 
+def _tidy(token: str) -> str:
+    """Without underscores around it, a possessive, or the T and Z of ISO 8601."""
+    token = token.strip("_")
+    if "'" in token or "’" in token:
+        token = _POSSESSIVE.sub("", token.replace("’", "'"))
+    return _ISO_TAIL.sub(r"\1", token) if token[-1:] in ("T", "Z") else token
+
+
 def _parts(token: str) -> list[str]:
+    if "'" in token:
+        return []
+    if token[:1].isdigit() and (number := _number_parts(token)) is not None:
+        return number
+    wide = _WIDE_JOINERS.split(token)
+    parts = wide if len(wide) > 1 else []
+    for part in wide:
+        pieces = _JOINERS.split(part)
+        parts += pieces if len(pieces) > 1 else []
+        for piece in pieces:
+            parts += _humps(piece)
+    return parts
+
+
+def _number_parts(token: str) -> list[str] | None:
+    """The other ways to write a number or a time of day; None for anything else."""
     if _GROUPED_NUMBER.fullmatch(token):
         return [token.replace(",", "")]
     if clock := _CLOCK.fullmatch(token):
         return [clock[1]]
-    if _DECIMAL.fullmatch(token) or "'" in token:
-        return []
-    parts: list[str] = []
-    for wide in _WIDE_JOINERS.split(token):
-        parts.append(wide)
-        for piece in _JOINERS.split(wide):
-            parts += (piece, *_humps(piece))
-    return parts
+    return [] if _DECIMAL.fullmatch(token) else None
 
 
 def _humps(piece: str) -> list[str]:
     """The parts of a camelCase name; none for a plain word."""
-    humps = _HUMP.split(piece) if piece.isascii() else [piece]
+    if piece.islower() or piece.isupper() or not piece.isascii():
+        return []
+    humps = _HUMP.split(piece)
     return humps if len(humps) > 1 else []
 
 

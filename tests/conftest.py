@@ -19,7 +19,11 @@ hypothesis.settings.load_profile("suite")
 
 @pytest.fixture(autouse=True)
 def _only_loopback(monkeypatch: pytest.MonkeyPatch) -> None:
-    connect, connect_ex, getaddrinfo = socket.socket.connect, socket.socket.connect_ex, socket.getaddrinfo
+    connect, connect_ex, getaddrinfo = (
+        socket.socket.connect,
+        socket.socket.connect_ex,
+        socket.getaddrinfo,
+    )
 
     def guarded_connect(self: socket.socket, address: Any) -> None:
         _check(self, address)
@@ -65,7 +69,9 @@ def _fresh_dspy() -> Iterator[None]:
 
 
 @pytest.fixture(autouse=True)
-def _own_environment(monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.TempPathFactory) -> None:
+def _own_environment(
+    monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.TempPathFactory
+) -> None:
     """No keys and no settings of the developer; a store of the test's own; price tables from the package."""
     for name in list(os.environ):
         if name.startswith("SPANTREE_") or name.endswith(("_API_KEY", "_API_BASE", "_BASE_URL")):

@@ -256,6 +256,8 @@ def _reply(entry: "Reply | dict[str, Any] | str") -> Reply:
     fields = Reply.__dataclass_fields__.keys()
     if isinstance(entry, dict) and entry and entry.keys() <= fields:
         return Reply(**entry)
+    if not isinstance(entry, dict | str):
+        raise ValueError(f"a reply is a string or an object, not {entry!r}")
     return Reply(reply=entry)
 
 

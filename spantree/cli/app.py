@@ -1,5 +1,6 @@
 """The command line: its verbs, and the way in."""
 
+from importlib.metadata import PackageNotFoundError, version
 from typing import Annotated
 
 import typer
@@ -37,18 +38,25 @@ def main() -> None:
     build()(prog_name="spantree")
 
 
+def _version() -> str:
+    try:
+        return version("spantree")
+    except PackageNotFoundError:
+        return "of a checkout that is not installed"
+
+
 def _print_version(asked: bool) -> None:
     if asked:
-        from importlib.metadata import version
-
-        typer.echo(f"spantree {version('spantree')}")
+        typer.echo(f"spantree {_version()}")
         raise typer.Exit
 
 
 def _root(
-    version: Annotated[
+    show_version: Annotated[
         bool,
-        typer.Option("--version", help="Print the version and exit.", is_eager=True, callback=_print_version),
+        typer.Option(
+            "--version", help="Print the version and exit.", is_eager=True, callback=_print_version
+        ),
     ] = False,
 ) -> None:
     """Answer questions over long text, with every statement traced to lines of the original files.

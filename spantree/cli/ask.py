@@ -4,7 +4,7 @@ import typer
 
 from runtime.limits import Limits
 from spantree.cli import options
-from spantree.cli.settings import DEFAULT_MODEL, Settings
+from spantree.cli.settings import DEFAULT_LIMITS, DEFAULT_MODEL, Settings
 
 
 def ask(
@@ -20,8 +20,8 @@ def ask(
     max_tokens: options.MaxTokens = None,
     max_cost: options.MaxCost = None,
     max_seconds: options.MaxSeconds = None,
-    max_depth: options.MaxDepth = Limits().depth,
-    concurrency: options.Concurrency = Limits().in_flight,
+    max_depth: options.MaxDepth = DEFAULT_LIMITS.depth,
+    concurrency: options.Concurrency = DEFAULT_LIMITS.in_flight,
     store: options.Store = None,
     json: options.Json = False,
     quiet: options.Quiet = False,
@@ -55,8 +55,6 @@ def ask(
         depth=max_depth,
         in_flight=concurrency,
     )
-    settings = Settings(
-        program, model, leaf_model or model, api_base, partition, refine, limits
-    )
+    settings = Settings(program, model, leaf_model or model, api_base, partition, refine, limits)
     display = Display(store=store, json=json, quiet=quiet, show_stack=show_stack)
     raise typer.Exit(answer_question(question, paths, settings, display))

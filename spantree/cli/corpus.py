@@ -45,7 +45,9 @@ def corpus(
         return
     console = standard_output()
     width = page_width(console)
-    print_table(_SOURCE_COLUMNS, [_source_row(each, cut) for each in opened.sources], console, width)
+    print_table(
+        _SOURCE_COLUMNS, [_source_row(each, cut) for each in opened.sources], console, width
+    )
     if partitions:
         console.print()
         print_table(_PARTITION_COLUMNS, _partition_rows(cut), console, width)

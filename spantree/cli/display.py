@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from runtime.errors import RunCancelled, UserError
+from runtime.errors import LimitsError, RunCancelled, UserError
 from runtime.frames import RunState
 from spantree.cli.exits import Interrupted
 from spantree.cli.output import page_width, print_json, print_page, standard_error, standard_output
@@ -22,7 +22,9 @@ if TYPE_CHECKING:
     from programs.answer import Answer
     from runtime.journal import Journal
 
-BANNER = "model: extractive, the embedded lexical reader; not a language model (choose one: --model)"
+BANNER = (
+    "model: extractive, the embedded lexical reader; not a language model (choose one: --model)"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,6 +69,8 @@ class Display:
             if not admission.run_id:
                 raise
             raise Interrupted(self.resume_command(admission.run_id)) from interrupt
+        except LimitsError:
+            raise  # the same limits would stop it again
         except UserError as error:
             if admission.run_id:
                 again = self.resume_command(admission.run_id)

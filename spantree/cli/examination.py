@@ -16,6 +16,7 @@ from runtime.errors import UserError
 from spantree.cli.finding import Finding, verdict
 from spantree.cli.output import page_width, print_json, print_page, standard_output
 from spantree.cli.page import Page
+from spantree.cli.render import count
 from spantree.cli.settings import DEFAULT_MODEL, Settings
 from spantree.cli.store import existing_journal, store_folder
 
@@ -94,7 +95,7 @@ def _journal(chosen: Path | None) -> Iterator[Finding]:
         runs = journal.runs(1000)
     waiting = sum(run.status == "interrupted" for run in runs)
     note = f", {waiting} can be resumed (spantree runs)" if waiting else ""
-    yield Finding("journal", "ok", f"{len(runs)} runs{note}")
+    yield Finding("journal", "ok", f"{count(len(runs), 'run')}{note}")
 
 
 def _model(name: str, api_base: str | None) -> Iterator[Finding]:
@@ -117,11 +118,17 @@ def _sandbox() -> Iterator[Finding]:
         except Exception:  # whatever it raises, the file was not read
             closed = True
     yield verdict("sandbox", str(two) == "2", f"1 + 1 is {two}", "reinstall dspy-monty-interpreter")
-    yield verdict("sandbox", closed, "files of this machine are " + ("closed" if closed else "open") + " to it")
+    yield verdict(
+        "sandbox",
+        closed,
+        "files of this machine are " + ("closed" if closed else "open") + " to it",
+    )
 
 
 def _rehearsal() -> Iterator[Finding]:
-    from spantree.cli.rehearsal import rehearse  # what is broken must be found here, not at the start
+    from spantree.cli.rehearsal import (
+        rehearse,
+    )  # what is broken must be found here, not at the start
 
     yield from rehearse()
 
@@ -137,7 +144,11 @@ def print_findings(findings: list[Finding], *, json: bool) -> None:
     page.heading("Checks")
     for each in findings:
         mark, style = _MARKS[each.status]
-        page.item(f"{each.name}: {each.detail}", lead=f"{mark} ", style=style if each.status != "ok" else "")
+        page.item(
+            f"{each.name}: {each.detail}",
+            lead=f"{mark} ",
+            style=style if each.status != "ok" else "",
+        )
         if each.hint:
             page.item(f"next: {each.hint}", lead="  ")
     page.heading(f"{wrong} of {len(findings)} checks failed" if wrong else "everything is in order")

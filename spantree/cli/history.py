@@ -11,7 +11,7 @@ from runtime.journal import Journal, RunSummary
 from runtime.view import RefinementRow, progress, refinement_log, stack_view, step_table
 from spantree.cli.output import page_width, print_json, print_page, standard_output
 from spantree.cli.page import Page
-from spantree.cli.render import cost_words, outcome_title, receipt_parts
+from spantree.cli.render import cost_words, count, outcome_title, receipt_parts
 from spantree.cli.runs import local_time, state_words
 from spantree.cli.stack import add_stack
 from spantree.cli.store import journal_of_runs, store_folder
@@ -54,7 +54,8 @@ def _head(page: Page, summary: RunSummary) -> None:
     model, leaf = config.get("model"), config.get("leaf_model")
     facts = {
         "question": record.question,
-        "state": state_words(summary) + (f" (held by {summary.held_by})" if summary.held_by else ""),
+        "state": state_words(summary)
+        + (f" (held by {summary.held_by})" if summary.held_by else ""),
         "started": local_time(record.created),
         "corpus": f"{', '.join(record.corpus_paths)} (version {record.corpus_version})",
         "program": f"{record.program} {record.program_version}",
@@ -80,7 +81,9 @@ def _refinements(page: Page, rows: Iterable[RefinementRow]) -> None:
         flag = " (degraded)" if row.degraded else ""
         after = ", ".join(row.after) or "the start"
         note = f" [{' '.join(changes)}]" if changes else ""
-        page.item(f"{row.frame_id} after {after}: {row.decision}{by}{flag}{note}: {row.reason}", lines=4)
+        page.item(
+            f"{row.frame_id} after {after}: {row.decision}{by}{flag}{note}: {row.reason}", lines=4
+        )
 
 
 def call_words(calls: Iterable[CallRecord]) -> list[str]:
@@ -94,7 +97,8 @@ def call_words(calls: Iterable[CallRecord]) -> list[str]:
 def _group_words(name: str, group: list[CallRecord]) -> str:
     seconds = sorted(call.seconds for call in group)
     tokens = sum(call.usage.input_tokens + call.usage.output_tokens for call in group)
-    words = f"{name}: {len(group):,} calls, {tokens:,} tokens, median {seconds[len(seconds) // 2]:.2f} s"
+    time = f"{seconds[len(seconds) // 2]:.2f} s"
+    words = f"{name}: {count(len(group), 'call')}, {count(tokens, 'token')}, median {time}"
     reasons: dict[str, int] = {}
     for call in group:
         if call.status == "failed":
@@ -119,7 +123,8 @@ def _end(page: Page, summary: RunSummary, state: RunState, journal: Journal) -> 
     tokens = used.input_tokens + used.output_tokens
     seconds = f"{journal.elapsed(run_id):.1f} s"
     page.parts(
-        (f"so far {used.calls:,} calls", f"{tokens:,} tokens", cost_words(cost), seconds), style="dim"
+        (f"so far {count(used.calls, 'call')}", count(tokens, "token"), cost_words(cost), seconds),
+        style="dim",
     )
     if summary.held_by is None:
         page.item(f"go on: spantree resume {run_id}", lead="", indent="")
@@ -139,7 +144,8 @@ def run_json(summary: RunSummary, state: RunState, journal: Journal) -> dict[str
         "usage": journal.usage(run_id).model_dump(mode="json"),
         "elapsed_seconds": journal.elapsed(run_id),
         "call_log": [
-            each.model_dump(mode="json", exclude={"outputs", "reply"}) for each in journal.calls(run_id)
+            each.model_dump(mode="json", exclude={"outputs", "reply"})
+            for each in journal.calls(run_id)
         ],
         "answer": state.finished.answer if state.finished else None,
     }

@@ -71,7 +71,9 @@ Store = Annotated[
 Json = Annotated[
     bool, typer.Option("--json", help="Print one JSON object and nothing else on standard output.")
 ]
-Quiet = Annotated[bool, typer.Option("--quiet", help="No progress and no banner on standard error.")]
+Quiet = Annotated[
+    bool, typer.Option("--quiet", help="No progress and no banner on standard error.")
+]
 ShowStack = Annotated[
     bool, typer.Option("--show-stack", help="Print the tree of tasks and steps on standard error.")
 ]

@@ -29,7 +29,13 @@ class Page:
             self.lines.append(Text(line, style=style if i == 0 else ""))
 
     def item(
-        self, text: str, *, lead: str = "- ", lines: int | None = None, style: str = "", indent: str = INDENT
+        self,
+        text: str,
+        *,
+        lead: str = "- ",
+        lines: int | None = None,
+        style: str = "",
+        indent: str = INDENT,
     ) -> None:
         """A paragraph with a hanging indent behind `lead`, wrapped to the width, in at most `lines` lines."""
         hang = cell_len(indent + lead)

@@ -6,8 +6,7 @@ The journal is the record of a run; this only shows that it moves. Nothing here 
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from types import TracebackType
-from typing import TYPE_CHECKING, Protocol, Self, TextIO
+from typing import TYPE_CHECKING, Self, TextIO
 
 from rich.console import Console
 from rich.progress import BarColumn, Progress, SpinnerColumn, TaskID, TextColumn, TimeElapsedColumn
@@ -24,32 +23,14 @@ EVERY = 5.0
 """Seconds between two lines where there is no terminal."""
 
 
-class Watcher(Protocol):
-    """Sees the two kinds of progress: sources parsed, and the run."""
+class Watcher:
+    """Sees the two kinds of progress, sources parsed and the run, and shows nothing: the base of those that do."""
 
     def parsed(self, done: int, total: int, source_id: str) -> None:
         """`done` of `total` sources are parsed."""
-        ...
 
     def ran(self, progress: "RunProgress") -> None:
         """The run moved."""
-        ...
-
-    def __enter__(self) -> Self: ...
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None: ...
-
-
-class Silence:
-    """A watcher that shows nothing."""
-
-    def parsed(self, done: int, total: int, source_id: str) -> None:
-        """Show nothing."""
-
-    def ran(self, progress: "RunProgress") -> None:
-        """Show nothing."""
 
     def __enter__(self) -> Self:
         return self
@@ -59,7 +40,7 @@ class Silence:
 
 
 @dataclass
-class Lines(Silence):
+class Lines(Watcher):
     """A watcher that prints a short line every few seconds, after a silent start."""
 
     stream: TextIO
@@ -84,7 +65,7 @@ class Lines(Silence):
             print(line, file=self.stream, flush=True)
 
 
-class Bars(Silence):
+class Bars(Watcher):
     """A watcher that draws bars on a terminal and takes them away at the end."""
 
     def __init__(self, console: Console) -> None:
@@ -132,7 +113,7 @@ class Bars(Silence):
 
 
 @dataclass
-class Admission:
+class Admission(Watcher):
     """Remembers the id of the run that was admitted, and passes everything on to a watcher."""
 
     inner: Watcher
@@ -162,6 +143,6 @@ def _counts(progress: "RunProgress") -> str:
 def watcher(stream: TextIO, *, quiet: bool) -> Watcher:
     """Bars for a terminal, lines for anything else, nothing when quiet."""
     if quiet:
-        return Silence()
+        return Watcher()
     console = Console(file=stream)
     return Bars(console) if console.is_terminal else Lines(stream)

@@ -17,7 +17,9 @@ def checked_question(question: str) -> str:
     """The question without surrounding white space. Raises QuestionError if nothing is left."""
     text = question.strip()
     if not any(char.isalnum() for char in text):
-        raise QuestionError("the question is empty", hint="put it in quotes: spantree ask 'Why ...?' logs/")
+        raise QuestionError(
+            "the question is empty", hint="put it in quotes: spantree ask 'Why ...?' logs/"
+        )
     return text
 
 
@@ -41,5 +43,7 @@ def read_corpus(
         return open_corpus(paths, store=store, progress=progress)
     raw = sys.stdin.buffer.read()
     if not raw.strip():
-        raise CorpusError("standard input is empty", hint="pipe text into it: cat app.log | spantree ask '...' -")
+        raise CorpusError(
+            "standard input is empty", hint="pipe text into it: cat app.log | spantree ask '...' -"
+        )
     return open_corpus_text("stdin", raw, store=store)

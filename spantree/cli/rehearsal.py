@@ -53,7 +53,9 @@ def rehearse() -> Iterator[Finding]:
         yield _prose(stage)
         yield _interrupted(stage)
         yield _bug(stage)
-    yield Finding("confirmation", "ok", "no action changes anything outside the store, so none asks")
+    yield Finding(
+        "confirmation", "ok", "no action changes anything outside the store, so none asks"
+    )
 
 
 def _ordinary(stage: Stage) -> Iterator[Finding]:
@@ -64,7 +66,9 @@ def _ordinary(stage: Stage) -> Iterator[Finding]:
         calls = journal.calls(answer.run_id)
     plans = [event for event in events if isinstance(event, Planned)]
     counted = answer.value == 2 and answer.outcome == "answered"
-    yield verdict("answer", counted, f"a count over {len(TEXT.splitlines())} lines is {answer.value}")
+    yield verdict(
+        "answer", counted, f"a count over {len(TEXT.splitlines())} lines is {answer.value}"
+    )
     structured = bool(plans) and not any(plan.degraded for plan in plans)
     yield verdict("plan", structured, f"{sum(len(plan.steps) for plan in plans)} structured steps")
     yield _one_commit_a_step(events)
@@ -87,7 +91,11 @@ def _ordinary(stage: Stage) -> Iterator[Finding]:
 def _one_commit_a_step(events: list[Any]) -> Finding:
     started = Counter((e.frame_id, e.step_id) for e in events if isinstance(e, StepStarted))
     ended = Counter((e.frame_id, e.step_id) for e in events if isinstance(e, StepCommitted))
-    single = bool(ended) and all(count == 1 for count in ended.values()) and started.keys() == ended.keys()
+    single = (
+        bool(ended)
+        and all(count == 1 for count in ended.values())
+        and started.keys() == ended.keys()
+    )
     return verdict("commits", single, f"{len(ended)} steps, each begun and committed by itself")
 
 
@@ -95,12 +103,16 @@ def _prose(stage: Stage) -> Finding:
     """A model that never gives what it is asked for: a flagged fallback within the caps, and no success."""
     lm = ScriptedEngine(respond=lambda _: "I would rather talk about the weather.").lm()
     with stage.journal("prose") as journal:
-        program = Recursive(lm=lm, journal=journal, limits=Limits(steps_per_frame=STEPS_CAP, retries=0))
+        program = Recursive(
+            lm=lm, journal=journal, limits=Limits(steps_per_frame=STEPS_CAP, retries=0)
+        )
         answer = _asked(program, stage, "Which train was punctual?")
         frames = fold(journal.events(answer.run_id)).frames.values()
     capped = all(len(frame.steps) <= STEPS_CAP for frame in frames)
     holds = capped and answer.degraded and answer.outcome not in ("answered", "not_found")
-    detail = f"prose instead of plans ends as {answer.outcome}, degraded, in at most {STEPS_CAP} steps"
+    detail = (
+        f"prose instead of plans ends as {answer.outcome}, degraded, in at most {STEPS_CAP} steps"
+    )
     return verdict("fallback", holds, detail)
 
 
@@ -122,11 +134,15 @@ def _interrupted(stage: Stage) -> Finding:
         journal.on_commit = None
         run_id = journal.run("last").record.run_id
         answer = program.resume(run_id, stage.corpus).answer
-        done = [call.key.rpartition("#")[0] for call in journal.calls(run_id) if call.status == "done"]
+        done = [
+            call.key.rpartition("#")[0] for call in journal.calls(run_id) if call.status == "done"
+        ]
         plans = [event.frame_id for event in journal.events(run_id) if isinstance(event, Planned)]
     once = len(done) == len(set(done)) and len(plans) == len(set(plans))
     holds = answer.value == 2 and answer.outcome == "answered" and once
-    return verdict("resume", holds, "an interrupted run ends with the same answer, and no call twice")
+    return verdict(
+        "resume", holds, "an interrupted run ends with the same answer, and no call twice"
+    )
 
 
 def _stop_after(commits: int) -> Any:
@@ -145,7 +161,9 @@ def _bug(stage: Stage) -> Finding:
 
     with stage.journal("bug") as journal:
         try:
-            answer = _asked(Recursive(lm=ScriptedEngine(respond=broken).lm(), journal=journal), stage)
+            answer = _asked(
+                Recursive(lm=ScriptedEngine(respond=broken).lm(), journal=journal), stage
+            )
         except SpantreeError as error:
             return verdict("bugs", False, f"a bug became {type(error).__name__}")
         except ZeroDivisionError:

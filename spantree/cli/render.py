@@ -41,7 +41,9 @@ def outcome_words(answer: Answer) -> str:
         case "answered":
             return ""
         case "partial":
-            return "; ".join(_gaps(answer.coverage)) or "something stands between this and the whole"
+            return (
+                "; ".join(_gaps(answer.coverage)) or "something stands between this and the whole"
+            )
         case "not_found":
             return "all that had to be examined was, and it is not there"
         case "not_found_in_covered":
@@ -73,9 +75,9 @@ def _gaps(coverage: Coverage) -> list[str]:
         (len(coverage.failed), "failed"),
         (len(coverage.unread), "not examined"),
     )
-    gaps = [f"{_count(n, 'partition')} {what}" for n, what in counted if n]
+    gaps = [f"{count(n, 'partition')} {what}" for n, what in counted if n]
     if coverage.unparsed:
-        gaps.append(f"{_count(len(coverage.unparsed), 'source')} not readable")
+        gaps.append(f"{count(len(coverage.unparsed), 'source')} not readable")
     if coverage.truncations:
         gaps.append("something was cut")
     return gaps
@@ -84,7 +86,9 @@ def _gaps(coverage: Coverage) -> list[str]:
 def _statements(page: Page, answer: Answer, numbering: Numbering) -> None:
     page.heading(outcome_title(answer))
     if answer.degraded:
-        page.item("degraded: a plan was a fallback or was rescued from a malformed reply", lead="! ")
+        page.item(
+            "degraded: a plan was a fallback or was rescued from a malformed reply", lead="! "
+        )
     if not _says_the_same(answer) and not (answer.outcome in _ABSENT and not stated(answer)):
         page.paragraphs(answer.text)
     for claim in stated(answer):
@@ -163,9 +167,9 @@ def _sides(
 
 def _places(citations: Sequence[Citation], numbering: Numbering) -> list[str]:
     """Marks and locations of the first citations."""
-    return [
-        plain(f"{numbering.mark(each)}{location(each)}") for each in citations[:PLACES]
-    ] + ([f"… +{len(citations) - PLACES}"] if len(citations) > PLACES else [])
+    return [plain(f"{numbering.mark(each)}{location(each)}") for each in citations[:PLACES]] + (
+        [f"… +{len(citations) - PLACES}"] if len(citations) > PLACES else []
+    )
 
 
 def _not_covered(page: Page, answer: Answer) -> None:
@@ -188,16 +192,16 @@ def coverage_words(coverage: Coverage) -> str:
         return "no partition was required" + total
     gaps = [f"{len(coverage.failed):,} failed"] if coverage.failed else []
     gaps += [f"{len(coverage.unread):,} not"] if coverage.unread else []
-    return f"examined {completed:,} of {_count(required, 'required partition')}{total}" + "".join(
+    return f"examined {completed:,} of {count(required, 'required partition')}{total}" + "".join(
         f", {gap}" for gap in gaps
     )
 
 
 def _search(search: Search) -> str:
     if search.exhaustive:
-        where = _count(search.sources, "source")
-        return f"searched every line of {where} for {search.query}: {_count(search.total, 'line')}"
-    best = _count(search.total, "passage")
+        where = count(search.sources, "source")
+        return f"searched every line of {where} for {search.query}: {count(search.total, 'line')}"
+    best = count(search.total, "passage")
     return f"ranked by relevance for {search.query}: the best {best} (not exhaustive)"
 
 
@@ -214,7 +218,9 @@ def _steps(page: Page, answer: Answer) -> None:
     page.heading("Steps", f"{done} of {len(answer.steps)} done")
     for step in answer.steps:
         note = "" if step.status == "completed" else f" ({step.status.replace('_', ' ')})"
-        page.item(f"{step.id}  {step.description}{note}", lead=f"{_TICKS.get(step.status, '✗')} ", lines=2)
+        page.item(
+            f"{step.id}  {step.description}{note}", lead=f"{_TICKS.get(step.status, '✗')} ", lines=2
+        )
 
 
 def receipt_parts(receipt: Receipt, run_id: str) -> tuple[str, ...]:
@@ -225,8 +231,8 @@ def receipt_parts(receipt: Receipt, run_id: str) -> tuple[str, ...]:
     tokens = receipt.input_tokens + receipt.output_tokens
     return (
         " + ".join(each for each in models if each),
-        f"{_count(receipt.calls, 'call')}{cached}{failed}",
-        _count(tokens, "token"),
+        f"{count(receipt.calls, 'call')}{cached}{failed}",
+        count(tokens, "token"),
         cost_words(receipt.cost_usd),
         f"{receipt.wall_seconds:.1f} s",
         f"run {run_id}",
@@ -254,5 +260,6 @@ def _some(names: tuple[str, ...]) -> str:
     return ", ".join(names[:LISTED]) + (f", … and {rest:,} more" if rest > 0 else "")
 
 
-def _count(number: int, noun: str) -> str:
+def count(number: int, noun: str) -> str:
+    """A number with its noun: `1 call`, `2,000 calls`."""
     return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"

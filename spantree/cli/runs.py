@@ -12,7 +12,9 @@ if TYPE_CHECKING:
     from runtime.journal import RunSummary
 
 
-def runs(limit: options.Limit = 50, store: options.Store = None, json: options.Json = False) -> None:
+def runs(
+    limit: options.Limit = 50, store: options.Store = None, json: options.Json = False
+) -> None:
     """List the runs, newest first.
 
     \b
@@ -35,7 +37,6 @@ def runs(limit: options.Limit = 50, store: options.Store = None, json: options.J
 
 _COLUMNS = (
     Column("run"),
-    Column("started"),
     Column("state"),
     Column("calls", right=True),
     Column("question", share=1),
@@ -46,7 +47,6 @@ def _row(summary: "RunSummary") -> tuple[str, ...]:
     record = summary.record
     return (
         record.run_id,
-        local_time(record.created),
         state_words(summary),
         f"{summary.calls:,}",
         record.question,

@@ -1,8 +1,8 @@
 """Settings of a run: what was chosen at the command line, and what a resumed run was started with."""
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Protocol
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Protocol, cast
 
 from runtime.errors import UserError
 from runtime.limits import Limits
@@ -12,6 +12,7 @@ if TYPE_CHECKING:
 
     from data.corpus import Corpus
     from programs.progress import Listener
+    from programs.refinement import RefinePolicy
     from runtime.journal import Journal, RunRecord
 
     Models = tuple[dspy.LM, dspy.LM]
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
 REFINE = ("always", "on_change", "on_failure")
 
 DEFAULT_MODEL = "extractive"
+DEFAULT_LIMITS = Limits()
 
 
 class Program(Protocol):
@@ -43,7 +45,7 @@ class Settings:
     api_base: str | None = None
     partitioner: str = "auto"
     refine: str = "always"
-    limits: Limits = Limits()
+    limits: Limits = field(default_factory=Limits)
 
     @classmethod
     def of(cls, record: "RunRecord") -> "Settings":
@@ -88,7 +90,7 @@ def _recursive(
     lm, leaf_lm = models
     return Recursive(
         limits=settings.limits,
-        refine=settings.refine,
+        refine=cast("RefinePolicy", settings.refine),
         partitioner=settings.partitioner,
         lm=lm,
         leaf_lm=leaf_lm,

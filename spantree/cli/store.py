@@ -21,7 +21,9 @@ def store_folder(chosen: Path | None) -> Path:
     if not existing.is_dir():
         raise UserError(f"the store {store} is not a folder", hint="give a folder with --store DIR")
     if not os.access(existing, os.W_OK):
-        raise UserError(f"the store {store} cannot be written", hint="give a folder with --store DIR")
+        raise UserError(
+            f"the store {store} cannot be written", hint="give a folder with --store DIR"
+        )
     return store
 
 
@@ -41,5 +43,7 @@ def journal_of_runs(store: Path, run: str) -> "Journal":
     """The journal in which a run is looked up. Raises RunError if nothing was ever run."""
     journal = existing_journal(store)
     if journal is None:
-        raise RunError(f"there is no run {run}: {store} has no journal", hint="choose another --store")
+        raise RunError(
+            f"there is no run {run}: {store} has no journal", hint="choose another --store"
+        )
     return journal

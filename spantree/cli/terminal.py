@@ -66,7 +66,10 @@ def wrap(text: str, cells: int, *, lines: int | None = None) -> list[str]:
     if lines is None or len(wrapped) <= lines:
         return wrapped
     last = wrapped[lines - 1]
-    return [*wrapped[: lines - 1], (last if cell_len(last) < cells else _fill(last, cells - 1)) + "…"]
+    return [
+        *wrapped[: lines - 1],
+        (last if cell_len(last) < cells else _fill(last, cells - 1)) + "…",
+    ]
 
 
 def _lines(text: str, cells: int) -> Iterator[str]:

@@ -3,7 +3,7 @@ from typing import Any
 
 import dspy
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from runtime.models.extractive.engine import AsyncExtractiveEngine, ExtractiveEngine
@@ -85,8 +85,8 @@ def test_a_count_without_patterns_scans_for_its_words() -> None:
         ('How many lines per file mention "refused"?', "count_by_source"),
         ('How many "refused" per hour?', "count_by_time"),
         ('Which hour has the most lines with "refused"?', "count_by_time"),
-        ('每小时有多少行提到“refused”？', "count_by_time"),
-        ('按文件统计“refused”有多少行', "count_by_source"),
+        ("每小时有多少行提到“refused”？", "count_by_time"),
+        ("按文件统计“refused”有多少行", "count_by_source"),
     ],
 )
 def test_counts_can_be_asked_for_by_source_and_by_time(question: str, operation: str) -> None:
@@ -237,9 +237,7 @@ def test_a_source_named_in_the_question_limits_the_search() -> None:
 def test_two_separable_questions_become_two_subtasks() -> None:
     first = 'How many lines mention "Failed password"'
     second = 'how many lines mention "Accepted password"'
-    plan = ask(
-        f"{first} and {second}?", "count", ('"Failed password"', '"Accepted password"')
-    )
+    plan = ask(f"{first} and {second}?", "count", ('"Failed password"', '"Accepted password"'))
 
     assert [step.action for step in plan.steps] == ["subtask", "subtask", "conclude"]
     assert [step.query for step in plan.steps[:2]] == [f"{first}?", f"{second}?"]
@@ -284,6 +282,7 @@ def test_a_chinese_question_gets_chinese_descriptions() -> None:
     assert plan.steps[0].description == '扫描全部来源，查找 "登录失败"'
 
 
+@settings(max_examples=60)
 @given(
     question=st.text(max_size=300),
     kind=st.sampled_from(

@@ -70,7 +70,9 @@ def test_after_a_limit_nothing_starts_and_what_runs_is_finished() -> None:
 
     outcomes = asyncio.run(fan_out(range(8), work, in_flight=3, stop=on_limit))
     assert started == [0, 1, 2]
-    assert [outcome.state for outcome in outcomes] == ["done", "done", "failed"] + ["not_started"] * 5
+    assert [outcome.state for outcome in outcomes] == ["done", "done", "failed"] + [
+        "not_started"
+    ] * 5
 
 
 def test_a_bug_stops_everything_and_is_raised_after_the_siblings_ended() -> None:
@@ -122,7 +124,9 @@ def test_progress_counts_every_item_that_finished() -> None:
         if item % 2:
             raise NotFound("odd")
 
-    asyncio.run(fan_out(range(4), work, in_flight=2, stop=never, progress=lambda *at: seen.append(at)))
+    asyncio.run(
+        fan_out(range(4), work, in_flight=2, stop=never, progress=lambda *at: seen.append(at))
+    )
     assert seen == [(1, 4), (2, 4), (3, 4), (4, 4)]
 
 
@@ -146,7 +150,9 @@ def test_nothing_can_run_with_none_in_flight() -> None:
     st.integers(1, 8),
     st.randoms(use_true_random=False),
 )
-def test_every_item_has_exactly_one_outcome(script: list[str], in_flight: int, chance: random.Random) -> None:
+def test_every_item_has_exactly_one_outcome(
+    script: list[str], in_flight: int, chance: random.Random
+) -> None:
     pauses = [chance.randrange(4) for _ in script]
     started: set[int] = set()
 
@@ -158,7 +164,9 @@ def test_every_item_has_exactly_one_outcome(script: list[str], in_flight: int, c
             return f"{index}"
         raise {"step": TimeoutFailure("late"), "limit": LimitReached("calls", 1, 1)}[item]
 
-    outcomes: list[Outcome[str]] = asyncio.run(fan_out(script, work, in_flight=in_flight, stop=on_limit))
+    outcomes: list[Outcome[str]] = asyncio.run(
+        fan_out(script, work, in_flight=in_flight, stop=on_limit)
+    )
     for index, (item, outcome) in enumerate(zip(script, outcomes, strict=True)):
         if index not in started:
             assert outcome == Outcome(index)

@@ -174,14 +174,20 @@ def test_a_step_with_the_same_id_and_other_content_is_a_changed_one() -> None:
     assert state.plan_changes[0].kept == ("s3",)
 
 
-@pytest.mark.parametrize("steps", [(), (step("s9"),)])
-def test_keep_keeps_the_plan_whatever_list_comes_with_it(steps: tuple[PlannedStep, ...]) -> None:
-    """Field report 25: an empty refinement does not wipe the plan."""
+def test_to_keep_the_plan_with_an_empty_list_is_not_to_wipe_it() -> None:
+    """Field report 25."""
     state = fold([*ROOT_PLANNED, committed("f", "s1")])
-    kept = apply(state, refined("f", "s1", *steps, decision="keep"))
+    kept = apply(state, refined("f", "s1", decision="keep"))
     assert kept.frames["f"].steps == state.frames["f"].steps
     assert kept.plan_changes[0].kept == ("s2", "s3")
     assert kept.frames["f"].think == "first"  # an empty think does not erase the former
+
+
+def test_a_plan_that_is_kept_can_lose_the_steps_that_are_blocked() -> None:
+    state = fold([*ROOT_PLANNED, committed("f", "s1", "failed")])
+    kept = apply(state, refined("f", "s1", step("s3"), decision="keep"))
+    assert statuses(kept) == {"s1": "failed", "s3": "pending"}
+    assert (kept.plan_changes[0].kept, kept.plan_changes[0].removed) == (("s3",), ("s2",))
 
 
 def test_a_refinement_that_names_a_finished_step_neither_doubles_nor_reopens_it() -> None:

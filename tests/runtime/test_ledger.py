@@ -52,7 +52,9 @@ def test_a_refund_leaves_no_trace() -> None:
         (Limits(wall_seconds=0), {"input_tokens": 1}, "wall_seconds"),
     ],
 )
-def test_the_limit_that_is_reached_is_named(limits: Limits, asked: dict[str, Any], limit: str) -> None:
+def test_the_limit_that_is_reached_is_named(
+    limits: Limits, asked: dict[str, Any], limit: str
+) -> None:
     with pytest.raises(LimitReached) as reached:
         Ledger(limits).reserve(**asked)
     assert reached.value.limit == limit
@@ -61,7 +63,9 @@ def test_the_limit_that_is_reached_is_named(limits: Limits, asked: dict[str, Any
 
 def test_a_reply_longer_than_reserved_closes_the_ledger() -> None:
     ledger = Ledger(Limits(tokens=100))
-    ledger.settle(ledger.reserve(input_tokens=10, output_tokens=10), Usage(calls=1, output_tokens=150))
+    ledger.settle(
+        ledger.reserve(input_tokens=10, output_tokens=10), Usage(calls=1, output_tokens=150)
+    )
     assert ledger.remaining == {"tokens": 0}
     with pytest.raises(LimitReached):
         ledger.reserve(input_tokens=1)
@@ -164,7 +168,10 @@ def test_a_negative_reservation_is_a_bug() -> None:
 def test_what_is_left_in_one_line() -> None:
     assert Ledger(Limits()).describe() == "no limit"
     limits = Limits(calls=37, tokens=120_000, cost_usd=0.5, wall_seconds=41)
-    assert Ledger(limits, clock=Clock()).describe() == "37 calls, 120000 tokens, 0.50 US dollars, 41 s left"
+    assert (
+        Ledger(limits, clock=Clock()).describe()
+        == "37 calls, 120000 tokens, 0.50 US dollars, 41 s left"
+    )
 
 
 def test_whether_it_fits_once_nothing_is_in_flight() -> None:
@@ -251,7 +258,9 @@ class LedgerMachine(RuleBasedStateMachine):
         return child
 
     @rule(target=open, ledger=ledgers, tokens=st.integers(0, 80), output=st.integers(0, 80))
-    def reserve(self, ledger: Ledger, tokens: int, output: int) -> tuple[Ledger, Reservation] | None:
+    def reserve(
+        self, ledger: Ledger, tokens: int, output: int
+    ) -> tuple[Ledger, Reservation] | None:
         before = self.root.reserved
         try:
             reservation = ledger.reserve(input_tokens=tokens, output_tokens=output)

@@ -31,13 +31,17 @@ def test_a_limit_is_a_number(value: float) -> None:
         Limits(wall_seconds=value)
 
 
-@pytest.mark.parametrize("name", ["in_flight", "steps_per_frame", "frames", "call_seconds", "tool_output_chars"])
+@pytest.mark.parametrize(
+    "name", ["in_flight", "steps_per_frame", "frames", "call_seconds", "tool_output_chars"]
+)
 def test_a_limit_under_which_nothing_could_run_contradicts_itself(name: str) -> None:
     with pytest.raises(LimitsError, match="nothing could run"):
         Limits.model_validate({name: 0})
 
 
-@pytest.mark.parametrize("name", ["calls", "tokens", "input_tokens", "output_tokens", "wall_seconds"])
+@pytest.mark.parametrize(
+    "name", ["calls", "tokens", "input_tokens", "output_tokens", "wall_seconds"]
+)
 def test_a_budget_that_is_too_small_to_start(name: str) -> None:
     limits = Limits.model_validate({name: 0})
     with pytest.raises(LimitsError, match=name):
@@ -51,7 +55,12 @@ def test_no_money_is_a_budget_for_models_that_cost_nothing() -> None:
 def test_narrowing_takes_the_smaller_value() -> None:
     limits = Limits(calls=10, tokens=1000)
     narrowed = limits.narrowed(calls=20, tokens=500, wall_seconds=3.0, depth=1, cost_usd=None)
-    assert (narrowed.calls, narrowed.tokens, narrowed.wall_seconds, narrowed.depth) == (10, 500, 3.0, 1)
+    assert (narrowed.calls, narrowed.tokens, narrowed.wall_seconds, narrowed.depth) == (
+        10,
+        500,
+        3.0,
+        1,
+    )
     assert narrowed.cost_usd is None
 
 
@@ -63,7 +72,10 @@ def test_narrowing_by_an_unknown_limit_is_refused() -> None:
 amounts = st.none() | st.integers(0, 1000)
 
 
-@given(st.fixed_dictionaries(dict.fromkeys(CAPS, amounts)), st.fixed_dictionaries(dict.fromkeys(CAPS, amounts)))
+@given(
+    st.fixed_dictionaries(dict.fromkeys(CAPS, amounts)),
+    st.fixed_dictionaries(dict.fromkeys(CAPS, amounts)),
+)
 def test_a_child_never_gets_more_than_its_parent_or_than_it_asked(
     mine: dict[str, int | None], asked: dict[str, int | None]
 ) -> None:

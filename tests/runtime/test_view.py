@@ -184,7 +184,7 @@ def test_finished_frames_stay_in_the_tree_and_every_status_has_its_mark() -> Non
             "        = permission: not allowed",
             "        [!] f.2: Why is the backlog late? (failed, degraded)",
             "            think: Read.",
-            "            [~] c1 analyze: Read the hour afte… (attempt 2)",
+            "            [~] c1 analyze: Read the hour after… (attempt 2)",
             "                = timeout: no reply within 30 s",
             "            [!] c3 analyze: Read the two halves",
             "                = permission: not allowed",

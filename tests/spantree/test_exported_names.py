@@ -29,5 +29,7 @@ def test_the_help_starts_without_the_heavy_imports() -> None:
         "import sys; from spantree.cli.app import build; build()\n"
         "print([name for name in ('dspy', 'pyarrow', 'bm25s') if name in sys.modules])"
     )
-    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=True
+    )
     assert done.stdout.strip() == "[]"

@@ -95,7 +95,9 @@ def test_statements_have_numbered_citations_and_the_page_ends_with_a_receipt() -
             said("c2", "It was the only login.", login, cited("sshd.log", 2, "end")),
         )
     )
-    assert printed(answer) == """\
+    assert (
+        printed(answer)
+        == """\
 Answer
   - Dec 10 09:32:20  fztu logged in. [1]
   - It was the only login. [1][2]
@@ -109,17 +111,23 @@ Coverage
 
 extractive · 12 calls · 12,345 tokens · no cost · 3.2 s · run r1
 """
+    )
 
 
 def test_many_citations_of_a_statement_are_collapsed() -> None:
     lines = [cited("sshd.log", line, f"Failed password {line}") for line in range(1, 521)]
-    page = printed(made(claims=(said("c1", "520 lines match.", *lines), said("c2", "So.", lines[8]))))
+    page = printed(
+        made(claims=(said("c1", "520 lines match.", *lines), said("c2", "So.", lines[8])))
+    )
     assert "  - 520 lines match. [1][2][3][4][5][6][7][8] +512\n  - So. [9]\n" in page
-    assert """\
+    assert (
+        """\
   [8] sshd.log:8  "Failed password 8"
       … and 512 more, see --json
   [9] sshd.log:9  "Failed password 9"
-""" in page
+"""
+        in page
+    )
 
 
 def test_text_of_a_file_cannot_reach_the_terminal_or_the_markup() -> None:
@@ -143,7 +151,9 @@ def test_chinese_is_wrapped_by_its_width_and_long_paths_get_a_line_of_their_own(
             ),
         )
     )
-    assert printed(answer, 60) == """\
+    assert (
+        printed(answer, 60)
+        == """\
 Answer
   - 会议决定推迟发布。 [1]
 
@@ -158,6 +168,7 @@ Coverage
 extractive · 12 calls · 12,345 tokens · no cost · 3.2 s
 run r1
 """
+    )
 
 
 def test_conflicts_stand_side_by_side() -> None:
@@ -189,7 +200,9 @@ def test_more_than_three_sides_of_a_conflict_stand_below_each_other() -> None:
     answer = made(
         claims=(said("c1", "The budget differs.", *sides, status="conflicting"),),
         conflicts=(
-            Conflict(topic="budget", claim_ids=("c1",), values=tuple(f"{n} EUR" for n in range(1, 5))),
+            Conflict(
+                topic="budget", claim_ids=("c1",), values=tuple(f"{n} EUR" for n in range(1, 5))
+            ),
         ),
     )
     assert """
@@ -234,7 +247,9 @@ def test_a_partial_answer_says_what_is_missing_and_which_steps_are_not_done() ->
         ),
         degraded=True,
     )
-    assert printed(answer) == """\
+    assert (
+        printed(answer)
+        == """\
 Partial answer: 1 partition failed; 2 partitions not examined; 1 source not
 readable; something was cut
   ! degraded: a plan was a fallback or was rescued from a malformed reply
@@ -261,6 +276,7 @@ Steps: 1 of 3 done
 
 extractive · 12 calls · 12,345 tokens · no cost · 3.2 s · run r1
 """
+    )
 
 
 def test_absence_is_told_with_the_method_that_showed_it() -> None:
@@ -271,7 +287,9 @@ def test_absence_is_told_with_the_method_that_showed_it() -> None:
         text="Not found: every partition that the question needs was examined.",
         coverage=WHOLE.model_copy(update={"searches": (search,)}),
     )
-    assert printed(answer) == """\
+    assert (
+        printed(answer)
+        == """\
 Not found: all that had to be examined was, and it is not there
 
 Coverage
@@ -280,6 +298,7 @@ Coverage
 
 extractive · 12 calls · 12,345 tokens · no cost · 3.2 s · run r1
 """
+    )
 
 
 @pytest.mark.parametrize("width", [30, 40, 80, 110])

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from itertools import pairwise
 
-from runtime.lexicon import stems
+from runtime.models.extractive.relevance import shared_words
 
 MAX_EVENTS = 25
 MIN_EVENTS = 5
@@ -40,7 +40,8 @@ _WARNING = re.compile(
     r"|restart\w*)|失败|超时|拒绝|重试|积压|延迟|降级|回滚|补偿|堆积|重启"
 )
 _RECOVERY = re.compile(
-    r"\b(?i:recover\w*|restor\w+|resum(?:ed|es|ing)|root cause|resolv\w+|mitigat\w+|back to normal|drained|healthy again)|恢复|解决|消除|缓解"
+    r"\b(?i:recover\w*|restor\w+|resum(?:ed|es|ing)|resolv\w+|mitigat\w+|back to normal|drained"
+    r"|healthy again|root cause)|恢复|解决|消除|缓解|根因"
 )
 _CHANGE = re.compile(
     r"\b(?i:deploy\w*|releas\w+|upgrad\w+|migrat\w+|replaces|switch(?:ed|ing)? (?:over|to))|发布|上线|升级|切换"
@@ -123,12 +124,11 @@ def in_order(happenings: Sequence[Happening]) -> list[Happening]:
 
 
 def _events(happenings: Sequence[Happening], question: str) -> list[_Event]:
-    wanted = set(stems(question))
     positions = _positions(happenings)
     texts = [body_of(each) for each in happenings]
-    found = [wanted.intersection(stems(text)) if wanted else set() for text in texts]
-    holding = {word: sum(word in each for each in found) for word in wanted}
-    weight = {word: 1 - n / len(found) for word, n in holding.items() if n}
+    found = shared_words(question, texts)
+    holding = Counter(word for words in found for word in words)
+    weight = {word: 1 - n / len(found) for word, n in holding.items()}
     return [
         _Event(
             index=index,

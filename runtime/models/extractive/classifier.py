@@ -49,7 +49,7 @@ _SIGNALS: tuple[tuple[QuestionKind, re.Pattern[str]], ...] = (
             r"\bthe (?:total )?count of\b",
             r"\b(?:which|what|when)\b.{0,80}\bmost (?:often|frequent(?:ly)?|lines|times|entries)\b",
             r"\b(?:which|what) (?:minute|hour|day|date|file|source|service|host|log)\b.{0,80}\bmost\b",
-            r"(?<!是)多少(?![钱元美])",
+            r"(?<!是)(?<!最多)(?<!最少)(?<!达到)多少(?![钱元美金])",
             r"几(?:次|个|条|行|起|种|位|名|台|人|份|处|笔)",
             r"有几|出现次数|的次数|的数量|总数|计数",
         ),

@@ -1,17 +1,15 @@
 """The conclusion: the statements of an answer, from verified claims and computed values alone."""
 
-import math
 import re
-from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import PurePosixPath
 
-from runtime.lexicon import stems
 from runtime.models.extractive.chronicle import Happening, body_of, choose, in_order, shown_times
 from runtime.models.extractive.material import Material
-from runtime.models.extractive.mentions import without_quotes
+from runtime.models.extractive.mentions import names, without_quotes
 from runtime.models.extractive.notation import unique
+from runtime.models.extractive.relevance import shares
 from runtime.models.extractive.valuation import COUNTS, is_value, repeats, values_stated
 from runtime.models.extractive.wording import Wording
 from signatures import ClaimDigest, ClaimStatus, ComputedValue, Statement
@@ -21,6 +19,12 @@ _MAX_LISTED = 60
 _MAX_MERGED_CHARS = 600
 _WEAK = 0.35
 _SIDE = re.compile(r"^(?P<claim>[^=\s]+)\s*=\s*(?P<value>.*)$", re.DOTALL)
+_CONFLICT_FRAME = re.compile(
+    r"\b(?:contradict\w*|conflict\w*|inconsisten\w*|disagree\w*|differ\w*|decisions?|decided|statements?|minutes"
+    r"|meetings?|documents?|reports?|sources?|figures?|earlier|later|previous|say\w*|said|one|other|another)\b"
+    r"|互相|相互|前后|矛盾|冲突|不一致|决议|决定|会议|纪要|文件|说法|哪些|什么|之间|存在",
+    re.IGNORECASE,
+)
 _SPREAD = re.compile(r"^\[(?P<times>\d+) times until (?P<until>[^\]\n]*)\] ?")
 
 
@@ -70,10 +74,17 @@ def _existing(material: Material) -> list[Statement]:
 
 
 def _listed(material: Material) -> list[Statement]:
-    """The distinct values, then each claim: a list is not cut by relevance."""
+    """The distinct values, then each claim: a list is not cut by relevance, only by the names it is asked for."""
     said = {" ".join(claim.text.split()) for claim in material.claims}
     values = values_stated(material, lambda value: is_value(value) and not repeats(value, said))
-    return values + _each(material.usable, _MAX_LISTED)
+    return values + _each(_bearing_a_name(material), _MAX_LISTED)
+
+
+def _bearing_a_name(material: Material) -> list[ClaimDigest]:
+    """The claims with one of the question's proper names; all, where no claim has one."""
+    wanted = [name.casefold() for name in names(material.asked)]
+    kept = [c for c in material.usable if any(name in _told(c).casefold() for name in wanted)]
+    return kept or material.usable
 
 
 def _sayings(material: Material, cap: int) -> list[Statement]:
@@ -89,16 +100,12 @@ def _sayings(material: Material, cap: int) -> list[Statement]:
 
 
 def _relevance(question: str, claims: Sequence[ClaimDigest]) -> list[float]:
-    return _shares(question, [" ".join((claim.text, *claim.quotes)) for claim in claims])
+    return shares(question, [_told(claim) for claim in claims])
 
 
-def _shares(question: str, texts: Sequence[str]) -> list[float]:
-    """How much of the question each text holds, its words weighted by how few of the texts hold them."""
-    wanted = set(stems(question))
-    found = [wanted.intersection(stems(text)) for text in texts]
-    holding = Counter(word for words in found for word in words)
-    weight = {word: math.log(1 + (len(texts) + 1) / n) for word, n in holding.items()}
-    return [sum(weight[word] for word in words) for words in found]
+def _told(claim: ClaimDigest) -> str:
+    """The text of a claim with those of its quotes that say more."""
+    return " ".join((claim.text, *(quote for quote in claim.quotes if quote not in claim.text)))
 
 
 def _neighbors(claims: Sequence[ClaimDigest], kept: Sequence[int]) -> list[list[int]]:
@@ -234,7 +241,9 @@ def _topics(computed: Iterable[ComputedValue]) -> Iterator[tuple[str, list[str]]
 
 
 def _concerning(question: str, statements: Sequence[Statement]) -> list[Statement]:
-    scores = _shares(question, [statement.text for statement in statements])
+    """The contradictions about what the question names; all, where it names nothing but contradictions."""
+    topic = _CONFLICT_FRAME.sub(" ", question)
+    scores = shares(topic, [statement.text for statement in statements])
     best = max(scores, default=0.0)
     return [s for s, score in zip(statements, scores, strict=True) if score >= _WEAK * best]
 

@@ -13,23 +13,24 @@ _QUOTED = re.compile(
 _ALTERNATIVE = re.compile(r"^\s*(?:,\s*)?(?:or|或者|或|还是)\s*$", re.I)
 
 # Tokens in the order of their claim on the text: an address is not a decimal, a path is not a name.
+# A token starts only where no other is under way: a long word is not tried from each of its letters.
 _IDENTIFIER = re.compile(
     r"""
     (?P<url>https?://[^\s"'<>，。？！）)]+)
-  | (?P<email>[\w.+-]+@[\w-]+(?:\.[\w-]+)+)
+  | (?P<email>(?<![\w.+-])[\w.+-]{1,64}@[\w-]+(?:\.[\w-]+)+)
   | (?P<uuid>\b[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}\b)
   | (?P<mac>\b(?:[0-9a-fA-F]{2}:){5}[0-9a-fA-F]{2}\b)
   | (?P<ip>(?<![\d.])\d{1,3}(?:\.\d{1,3}){3}(?::\d{1,5})?(?![\d.]*\d))
   | (?P<path>(?<![\w/.])(?:~|\.{1,2})?/[\w.+-]+(?:/[\w.+*-]+)*/?|\b[A-Za-z]:\\[\w.\\-]+
-        |\b[\w.-]+(?:/[\w.-]+)+\.[A-Za-z]\w{0,5}\b)
-  | (?P<relative>\b\w[\w.-]*(?:/\w[\w.-]*){2,})
+        |(?<![\w./-])[\w.-]{1,80}(?:/[\w.-]{1,80})+\.[A-Za-z]\w{0,5}\b)
+  | (?P<relative>(?<![\w./-])\w[\w.-]{0,80}(?:/\w[\w.-]{0,80}){2,})
   | (?P<hex>\b0x[0-9a-fA-F]+\b)
   | (?P<version>\bv\d+(?:\.\d+)+\b|(?<![\d.])\d+(?:\.\d+){2,}(?:-[A-Za-z]\w*)?(?![\d.]*\d))
-  | (?P<joined>[A-Za-z0-9]+(?:_-?[A-Za-z0-9]+)+(?:[.\-:][A-Za-z0-9_]+)*)
-  | (?P<dotted>\b[A-Za-z][\w-]+(?:\.[A-Za-z][\w-]+)+\b)
+  | (?P<joined>(?<![A-Za-z0-9_])[A-Za-z0-9]+(?:_-?[A-Za-z0-9]+)+(?:[.\-:][A-Za-z0-9_]+)*)
+  | (?P<dotted>(?<![\w.-])[A-Za-z][\w-]+(?:\.[A-Za-z][\w-]+)+\b)
   | (?P<code>\b[A-Z]{2,}-\d{2,}\b|\b[A-Z]+\d[A-Z\d]*-\d+\b)
   | (?P<call>\b[A-Za-z_]\w+(?=\(\)))
-  | (?P<mixed>\b(?=[A-Za-z-]*\d)(?=[\d-]*[A-Za-z])[A-Za-z\d]+(?:-[A-Za-z\d]+)*\b)
+  | (?P<mixed>(?<![\w-])(?=[A-Za-z-]*\d)(?=[\d-]*[A-Za-z])[A-Za-z\d]+(?:-[A-Za-z\d]+)*\b)
   | (?P<number>(?<![\w.,-])\d{6,}(?![\w.,]*\d))
   | (?P<camel>\b(?:[A-Z]?[a-z]+|[A-Z]+)(?:[A-Z][a-z]+)+\b)
     """,
@@ -42,6 +43,11 @@ _UNIT = re.compile(
     re.I,
 )
 _ABBREVIATION = re.compile(r"(?:[A-Za-z]{1,2}\.)+[A-Za-z]{0,2}$")
+
+_NAME = re.compile(r"(?<=[\w,;:)] )[A-Z][\w'’-]+(?: [A-Z][\w'’-]+)*")
+_NO_NAME = re.compile(
+    r"(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)\w*|\w+day|I|The|A|An|This|That|These"
+)
 
 
 def quoted(question: str) -> list[str]:
@@ -56,6 +62,12 @@ def _inner(found: re.Match[str]) -> str:
 def without_quotes(question: str) -> str:
     """The question with its quoted phrases blanked: what is quoted says nothing about what is asked."""
     return _QUOTED.sub(" … ", question)
+
+
+def names(question: str) -> list[str]:
+    """The proper names of a question: words with a capital that begin no sentence, neighbors as one name."""
+    found = unique(match.group() for match in _NAME.finditer(without_quotes(question)))
+    return [name for name in found if not _NO_NAME.fullmatch(name)]
 
 
 def quoted_patterns(question: str) -> list[str]:

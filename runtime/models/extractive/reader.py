@@ -3,9 +3,12 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from runtime.models.extractive.events import Event, events
+from runtime.models.extractive.fields import Field
 from runtime.models.extractive.score import focus_of
 from runtime.models.extractive.select import supporting
 from runtime.models.extractive.shown import Shown, shown_units
+from runtime.models.extractive.statements import statements
 from runtime.models.extractive.times import leading_time, times_in
 from signatures import ClaimField, EvidenceRef, EvidenceSpan, LeafClaim, TermStatistic
 
@@ -20,26 +23,35 @@ class Reading:
     unknowns: list[str]
 
 
+@dataclass(frozen=True)
+class _Finding:
+    """What becomes one claim: a text, its time, where it is quoted from, and its fields."""
+
+    time: str
+    quotes: tuple[tuple[EvidenceSpan, str], ...]
+    fields: tuple[Field, ...] = ()
+
+
 def read_leaf(
     question: str, kind: str, patterns: list[str], spans: list[EvidenceSpan], terms: list[TermStatistic]
 ) -> Reading:
     """Read the spans for the question. No claims where nothing shown supports an answer."""
     units = shown_units(spans)
+    if kind == "conflict":
+        found = statements(question, patterns, terms, units)
+        return _reading([_Finding(_time(s.unit.text), _quote(s.unit, s.unit), s.fields) for s in found], [])
     focus = focus_of(question, terms, units)
+    if kind == "timeline":
+        happened, more = events(patterns, focus, units)
+        cut = [f"{more} further kinds of event in these spans are left out"] if more else []
+        return _reading([_happening(event) for event in happened], cut)
     chosen = supporting(kind, patterns, focus, units)
-    return _reading([_Finding(units[group[0]], units[group[-1]]) for group in _groups(chosen, units)])
-
-
-@dataclass(frozen=True)
-class _Finding:
-    """A stretch of one span, from the start of its first unit to the end of its last."""
-
-    first: Shown
-    last: Shown
+    stretches = [_quote(units[group[0]], units[group[-1]]) for group in _groups(chosen, units)]
+    return _reading([_Finding(_time(quotes[0][1]), quotes) for quotes in stretches], [])
 
 
 def _groups(chosen: Sequence[int], units: Sequence[Shown]) -> list[list[int]]:
-    """Neighboring sentences of one span and one paragraph become one claim; lines stand for themselves."""
+    """Neighboring sentences of one paragraph become one claim; lines stand for themselves."""
     groups: list[list[int]] = []
     for i in chosen:
         last = groups[-1][-1] if groups else None
@@ -51,17 +63,40 @@ def _groups(chosen: Sequence[int], units: Sequence[Shown]) -> list[list[int]]:
 
 
 def _continues(before: Shown, unit: Shown) -> bool:
-    return unit.span is before.span and unit.form == before.form == "sentence"
+    return unit.span is before.span and unit.form == before.form == "sentence" and not unit.opens
 
 
-def _reading(findings: Sequence[_Finding]) -> Reading:
+def _quote(first: Shown, last: Shown) -> tuple[tuple[EvidenceSpan, str], ...]:
+    return ((first.span, first.span.text[first.start : last.end]),)
+
+
+def _time(quote: str) -> str:
+    return leading_time(quote) or next(iter(times_in(quote)), "")
+
+
+def _happening(event: Event) -> _Finding:
+    """An event as a finding: the first line says it, the last line bears out until when it occurred."""
+    quotes = _quote(event.first, event.first)
+    if event.occurrences > 1:
+        quotes += _quote(event.last, event.last)
+    fields = {
+        "template": event.template if event.first.form == "record" else "",
+        "occurrences": str(event.occurrences) if event.first.form == "record" else "",
+        "last_seen": event.last_time if event.occurrences > 1 else "",
+        "severity": event.severity,
+        "component": event.component,
+    }
+    return _Finding(event.time, quotes, tuple(Field(name, value) for name, value in fields.items() if value))
+
+
+def _reading(findings: Sequence[_Finding], unknowns: list[str]) -> Reading:
     claims: list[LeafClaim] = []
     evidence: list[EvidenceRef] = []
+    fields: list[ClaimField] = []
     for number, finding in enumerate(findings, 1):
-        span = finding.first.span
-        quote = span.text[finding.first.start : finding.last.end]
-        claim_id = f"c{number}"
-        time = leading_time(quote) or next(iter(times_in(quote)), "")
-        claims.append(LeafClaim(claim_id=claim_id, text=" ".join(quote.split()), status="direct", time=time))
-        evidence.append(EvidenceRef(claim_id=claim_id, span_id=span.span_id, quote=quote))
-    return Reading(claims, evidence, [], [])
+        key = f"c{number}"
+        text = " ".join(finding.quotes[0][1].split())
+        claims.append(LeafClaim(claim_id=key, text=text, status="direct", time=finding.time))
+        evidence += [EvidenceRef(claim_id=key, span_id=span.span_id, quote=q) for span, q in finding.quotes]
+        fields += [ClaimField(claim_id=key, name=field.name, value=field.value) for field in finding.fields]
+    return Reading(claims, evidence, fields, unknowns)

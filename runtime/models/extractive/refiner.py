@@ -139,10 +139,10 @@ def _second_attempt(situation: Situation, failed: Outcome) -> PlannedStep | None
 
 def _original(situation: Situation, step_id: str, action: str) -> PlannedStep | None:
     """The failed action as it was planned: plans are reproducible, so it is planned again."""
-    step = step_of_plan(situation.task, step_id, action)
-    if step or _WIDENED not in situation.think:
-        return step
-    step = step_of_plan(replace(situation.task, kind="lookup", patterns=()), step_id, action)
+    if _WIDENED not in situation.think or action not in ("rank", "analyze"):
+        return step_of_plan(situation.task, step_id, action)
+    widened = replace(situation.task, kind="lookup", patterns=())
+    step = step_of_plan(widened, step_id, action)
     ranked: list[str] = _RANKED.findall(situation.completed)
     if step is None or not step.depends_on:
         return step

@@ -21,15 +21,15 @@ _SATURATION = 0.8
 _LENGTH = 0.4
 _KIN = 0.6
 _TOGETHER = 0.4
-_HEADING = 0.6
-_UNDER_HEADING = 0.33
+_UNDER_HEADING = 0.2
+_STANDING = {"heading": 0.0, "title": 0.5}
 _NEAR, _NEXT_BUT_ONE = 0.35, 0.1
 _ACROSS_PARAGRAPHS = 0.6
 _ABSENT_BIGRAM = 0.35
 _COMMON_START = 5
 _ASKING = re.compile(
     r"什么时候|为什么|怎么样|有没有|是不是|什么|怎么|怎样|如何|为何|哪一个|哪一|哪些|哪个|哪里|哪儿|多少|是否|请问"
-    r"|[谁吗呢的]|了(?!解)"
+    r"|[谁吗呢的是]|了(?!解)"
 )
 
 
@@ -81,11 +81,15 @@ def focus_of(question: str, statistics: Sequence[TermStatistic], units: Sequence
 
 
 def unit_scores(focus: Focus, units: Sequence[Shown]) -> list[float]:
-    """A score for each unit, comparable among the units of one prompt only; what cannot be quoted scores 0."""
+    """A score for each unit, comparable among the units of one prompt only.
+
+    Margins score 0, since they cannot be quoted; and headings, which name what follows and answer nothing themselves.
+    A line that may be a heading counts half.
+    """
     own = _own_scores(focus, units)
     prior = _span_prior(focus, units)
     return [
-        _smoothed(own, units, index) * prior[unit.span.span_id] * _standing(unit) if unit.quotable else 0.0
+        _smoothed(own, units, index) * prior[unit.span.span_id] * _STANDING.get(unit.form, 1.0) if unit.quotable and unit.stems else 0.0
         for index, unit in enumerate(units)
     ]
 
@@ -123,11 +127,6 @@ def _related(word: str, other: str) -> bool:
     return common >= max(_COMMON_START, len(shorter) - 1, 0.6 * len(longer))
 
 
-def _standing(unit: Shown) -> float:
-    """A heading names what follows; it seldom answers anything itself."""
-    return _HEADING if unit.form == "heading" else 1.0
-
-
 def _own_scores(focus: Focus, units: Sequence[Shown]) -> list[float]:
     average = sum(len(unit.stems) for unit in units) / max(1, len(units)) or 1.0
     found = [focus.found(unit.stems) for unit in units]
@@ -139,7 +138,7 @@ def _own_scores(focus: Focus, units: Sequence[Shown]) -> list[float]:
         share = sum(focus.weights[word] * min(1.0, n) for word, n in counts.items()) / total
         matching = _bm25(focus, counts, len(unit.stems) / average)
         matching += _TOGETHER * _together(focus, pairs, counts, unit.stems)
-        scores.append(matching * share * _standing(unit))
+        scores.append(matching * share)
     return scores
 
 
@@ -165,12 +164,13 @@ def _smoothed(own: Sequence[float], units: Sequence[Shown], index: int) -> float
         other = index + step
         if not 0 <= other < len(units) or units[other].run != units[index].run or not own[other]:
             continue
-        if step == -1 and units[other].form == "heading":
-            share = _UNDER_HEADING
+        if units[other].form in _STANDING:
+            continue
         if any(units[i].opens for i in range(min(index, other) + 1, max(index, other) + 1)):
             share *= _ACROSS_PARAGRAPHS
         score += share * own[other]
-    return score
+    above = units[index].heading
+    return score + (_UNDER_HEADING * own[above] if above is not None else 0.0)
 
 
 def _span_prior(focus: Focus, units: Sequence[Shown]) -> dict[str, float]:

@@ -3,11 +3,14 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from runtime.lexicon import stems
+from runtime.models.extractive.fields import is_decision
 from runtime.models.extractive.match import all_match
 from runtime.models.extractive.score import Focus, unit_scores
 from runtime.models.extractive.shown import Shown
 
 _GAP = 0.5
+_DECIDED = 0.5
 _BESIDE = 0.5
 
 
@@ -26,7 +29,7 @@ class Appetite:
 
 
 _APPETITES = {
-    "lookup": Appetite(share=0.52, most=12, least=0.15, strict=True),
+    "lookup": Appetite(share=0.48, most=12, least=0.15, strict=True),
     "existence": Appetite(share=0.6, most=6, least=0.4, strict=True),
     "cause": Appetite(share=0.48, most=14, least=0.15, strict=False),
     "list": Appetite(share=0.36, most=120, least=0.25, strict=True),
@@ -40,6 +43,10 @@ def supporting(kind: str, patterns: Sequence[str], focus: Focus, units: Sequence
     appetite = _APPETITES.get(kind, _DEFAULT)
     wanted = [pattern for pattern in patterns if pattern.strip()]
     scores = unit_scores(focus, units)
+    if kind == "summary":
+        # What was decided belongs into an overview, in whatever words.
+        bonus = _DECIDED * max(scores, default=0.0)
+        scores = [score + bonus if score and is_decision(unit.text) else score for score, unit in zip(scores, units, strict=True)]
     if not wanted:
         return _best(appetite, focus, units, scores)
     hits = matching(wanted, units)
@@ -73,9 +80,10 @@ def _best(appetite: Appetite, focus: Focus, units: Sequence[Shown], scores: Sequ
 
 
 def _context(units: Sequence[Shown], index: int) -> list[str]:
-    """The words of a unit and of the heading right above it."""
-    above = units[index - 1] if index and units[index - 1].form == "heading" else None
-    return [*(above.stems if above and above.run == units[index].run else ()), *units[index].stems]
+    """The words of a unit, of the heading above it and of the name of its source."""
+    above = units[index].heading
+    source = stems(units[index].span.source)
+    return [*source, *(units[above].stems if above is not None else ()), *units[index].stems]
 
 
 def _between(chosen: set[int], units: Sequence[Shown], scores: Sequence[float], least: float) -> set[int]:

@@ -5,10 +5,10 @@ margins continue the run as context that cannot be quoted.
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 
-from runtime.lexicon import stems
+from runtime.lexicon import raw_tokens, stems_of
 from runtime.models.extractive.units import Form, units_of
 from signatures import EvidenceSpan
 
@@ -17,7 +17,11 @@ _MARGIN_UNITS = 2
 
 @dataclass(frozen=True)
 class Shown:
-    """One unit as it is shown. `run` numbers the contiguous stretches; only `quotable` units are evidence."""
+    """One unit as it is shown. Only `quotable` units are evidence.
+
+    `run` numbers the contiguous stretches, `opens` says that a paragraph opens with the unit, and `heading` is the index
+    of the heading or title above it in the same run.
+    """
 
     span: EvidenceSpan
     start: int
@@ -28,33 +32,49 @@ class Shown:
     run: int
     opens: bool
     quotable: bool
+    heading: int | None = None
 
 
 def shown_units(spans: Sequence[EvidenceSpan]) -> list[Shown]:
     """The units of the spans and of the margins that no span shown covers, in text order."""
     ordered = sorted(spans, key=lambda span: (span.source, span.first_line))
+    known: dict[str, tuple[str, ...]] = {}
     joined = [False, *(_follows(a, b) for a, b in pairwise(ordered)), False]
     units: list[Shown] = []
     for index, span in enumerate(ordered):
         run = units[-1].run + (not joined[index]) if units else 0
         if not joined[index]:
-            units += list(_units(span, span.margin_before, run, quotable=False))[-_MARGIN_UNITS:]
-        units += _units(span, span.text, run, quotable=True)
+            units += list(_units(span, span.margin_before, run, known, False))[-_MARGIN_UNITS:]
+        units += _units(span, span.text, run, known, True)
         if not joined[index + 1]:
-            units += list(_units(span, span.margin_after, run, quotable=False))[:_MARGIN_UNITS]
-    return units
+            units += list(_units(span, span.margin_after, run, known, False))[:_MARGIN_UNITS]
+    return list(_under_headings(units))
 
 
-def adjacent(first: Shown, second: Shown) -> bool:
-    """Whether two units of one list, one after the other, stand next to each other in the text."""
-    return first.run == second.run
+def _under_headings(units: Sequence[Shown]) -> Iterator[Shown]:
+    heading: int | None = None
+    for index, unit in enumerate(units):
+        if index and units[index - 1].run != unit.run:
+            heading = None
+        yield replace(unit, heading=heading) if heading is not None else unit
+        if unit.form in ("heading", "title"):
+            heading = index
 
 
-def _units(span: EvidenceSpan, text: str, run: int, *, quotable: bool) -> Iterator[Shown]:
+def _units(
+    span: EvidenceSpan, text: str, run: int, known: dict[str, tuple[str, ...]], quotable: bool
+) -> Iterator[Shown]:
     for unit in units_of(text):
         quote = text[unit.start : unit.end]
-        words = tuple(stems(quote))
+        words = tuple(stem for token in raw_tokens(quote) for stem in _stems(token, known))
         yield Shown(span, unit.start, unit.end, quote, unit.form, words, run, unit.opens, quotable)
+
+
+def _stems(token: str, known: dict[str, tuple[str, ...]]) -> tuple[str, ...]:
+    """The stems of a token, worked out once for each reading: a leaf repeats its words."""
+    if token not in known:
+        known[token] = stems_of(token)
+    return known[token]
 
 
 def _follows(first: EvidenceSpan, second: EvidenceSpan) -> bool:

@@ -1,7 +1,7 @@
 """Units: the smallest stretches of a span that a reader quotes.
 
 A unit is a sentence of prose, a line that stands for itself (log line, table row, heading, list item), or one record of
-a CSV or JSONL file. Units are in order, do not overlap, and bear no surrounding white space.
+a CSV or JSONL file. A heading bears markup, a title does not. Units are in order, do not overlap, and bear no surrounding white space.
 """
 
 import re
@@ -12,12 +12,14 @@ from typing import Literal
 from runtime.models.extractive.times import leading_time
 from runtime.sentences import sentences
 
-Form = Literal["record", "row", "heading", "sentence"]
+Form = Literal["record", "row", "heading", "title", "sentence"]
 
 _LINE = re.compile(r"[^\r\n\f\v\x1c-\x1e\x85\u2028\u2029]+")
 _HEADING = re.compile(r"#{1,6}\s+\S|=+ .* =+$|={2,}\s*\S")
 _ROW = re.compile(r"\|.*\|$|\{.*\},?$")
 _LEVEL = re.compile(r"\[?(?:TRACE|DEBUG|INFO|NOTICE|WARN|WARNING|ERROR|FATAL|CRITICAL|ALERT|SEVERE)\b\]?[\s:|]")
+_BREAK = re.compile(r"\r\n|\r|\n")
+_BLANK_BEFORE = re.compile(r"(?:\r\n|\r|\n)[ \t]*(?:\r\n|\r|\n)\Z")
 _DELIMITERS = (",", "\t", ";")
 _ENDS_SENTENCE = frozenset(".!?。！？…\"”’」』；;：:,，、)）*")
 _LONGEST_HEADING = 120
@@ -88,7 +90,14 @@ def _form(text: str, start: int, end: int) -> Form:
         return "row"
     if end - start > _LONGEST_HEADING or unit[-1] in _ENDS_SENTENCE:
         return "sentence"
-    # A short line without a closing mark, alone on its line, is a heading even where no markup says so.
+    return "title" if _stands_alone(text, start, end) else "sentence"
+
+
+def _stands_alone(text: str, start: int, end: int) -> bool:
+    """Whether a blank line is before it, and after it a blank line or a longer line: a heading without markup."""
     before, after = text[:start].rstrip(" \t"), text[end:].lstrip(" \t")
-    alone = (not before or before[-1] in "\r\n") and after[:1] in ("\r", "\n")
-    return "heading" if alone else "sentence"
+    below = _BREAK.match(after)
+    if below is None or (before.strip() and not _BLANK_BEFORE.search(before)):
+        return False
+    next_line = _LINE.match(after, below.end())
+    return next_line is None or next_line[0].isspace() or len(next_line[0]) > 2 * (end - start)

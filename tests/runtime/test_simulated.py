@@ -1,0 +1,183 @@
+"""The simulated engine: it fails as often as it is told to, in the same places every time."""
+
+import asyncio
+from typing import Any
+
+import dspy
+import pytest
+from dspy import lm15
+
+from runtime.errors import ModelError
+from runtime.models.request import PromptRequest, respond
+from runtime.models.simulated import SimulatedEngine, Weaknesses
+from signatures import AnalyzeLeaf, EvidenceSpan
+
+SPANS = 20
+
+
+class EchoReader:
+    """Finds one claim in every span."""
+
+    def complete(self, request: lm15.Request) -> lm15.Response:
+        prompt = PromptRequest.parse(request)
+        spans = prompt.value("spans")
+        claims = [
+            {"claim_id": f"c{n}", "text": "t", "status": "direct", "time": ""}
+            for n, _ in enumerate(spans)
+        ]
+        evidence = [
+            {"claim_id": f"c{n}", "span_id": span["span_id"], "quote": span["text"]}
+            for n, span in enumerate(spans)
+        ]
+        found = [{"claim_id": f"c{n}", "name": "n", "value": "v"} for n, _ in enumerate(spans)]
+        values: dict[str, Any] = {
+            "claims": claims,
+            "evidence": evidence,
+            "fields_found": found,
+            "unknowns": [],
+        }
+        return respond(request, prompt.reply({**values, "claim_count": len(claims)}))
+
+
+def engine(**weaknesses: Any) -> SimulatedEngine:
+    return SimulatedEngine(EchoReader(), Weaknesses(**weaknesses))
+
+
+def leaf(
+    simulated: SimulatedEngine, question: str = "q", text: str = "text", lm: dspy.LM | None = None
+) -> dspy.Prediction:
+    spans = [
+        EvidenceSpan(
+            span_id=f"s{n}",
+            source="s",
+            first_line=n,
+            margin_before="",
+            text=f"{text} {n}",
+            margin_after="",
+        )
+        for n in range(SPANS)
+    ]
+    with dspy.context(lm=lm or simulated.lm(), adapter=dspy.JSONAdapter(), trace=None):
+        return dspy.Predict(AnalyzeLeaf)(
+            question=question, kind="lookup", patterns=[], spans=spans, term_statistics=[]
+        )
+
+
+def found(simulated: SimulatedEngine, questions: int = 40, **arguments: Any) -> list[int]:
+    """Indexes of the spans whose claim was found, over many questions."""
+    replies = [leaf(simulated, f"q{n}", **arguments) for n in range(questions)]
+    return [int(item.span_id[1:]) for reply in replies for item in reply.evidence]
+
+
+def test_without_weaknesses_the_reply_is_the_readers() -> None:
+    assert len(leaf(engine()).claims) == SPANS
+
+
+def test_recall_is_what_was_dialled_in_and_the_reply_stays_consistent() -> None:
+    reply = leaf(engine(recall=0.5, seed=1))
+    assert (
+        reply.claim_count
+        == len(reply.claims)
+        == len(reply.evidence)
+        == len(reply.fields_found)
+        < SPANS
+    )
+    assert len(found(engine(recall=0.6))) == pytest.approx(40 * SPANS * 0.6, rel=0.1)
+
+
+def test_recall_halves_with_the_length_of_the_prompt() -> None:
+    short = len(found(engine(half_length=8000)))
+    long = len(found(engine(half_length=8000), text="x" * 400))
+    assert long == pytest.approx(short / 2, rel=0.15)
+
+
+def test_the_middle_is_lost_first() -> None:
+    places = found(engine(middle=0.9))
+    ends = sum(place in (0, 1, SPANS - 2, SPANS - 1) for place in places) / 4
+    middle = sum(8 <= place < 12 for place in places) / 4
+    assert middle < ends / 2
+
+
+def test_the_same_seed_and_request_fail_in_the_same_way_in_any_order() -> None:
+    def claims(simulated: SimulatedEngine, order: list[int]) -> dict[int, list[str]]:
+        return {n: [claim.claim_id for claim in leaf(simulated, f"q{n}").claims] for n in order}
+
+    one = claims(engine(recall=0.5, seed=3), [0, 1, 2, 3])
+    assert one == claims(engine(recall=0.5, seed=3), [3, 1, 0, 2])
+    assert one != claims(engine(recall=0.5, seed=4), [0, 1, 2, 3])
+
+
+def test_malformed_replies_cannot_be_parsed() -> None:
+    with pytest.raises(dspy.AdapterParseError):
+        leaf(engine(malformed=1.0))
+    failures = 0
+    for number in range(60):
+        try:
+            leaf(engine(malformed=0.3), f"q{number}")
+        except dspy.AdapterParseError:
+            failures += 1
+    assert 8 <= failures <= 30
+
+
+def test_a_truncated_reply_says_so() -> None:
+    complete, cut = engine().lm(), engine(truncated=1.0).lm()
+    leaf(engine(), lm=complete)
+    with pytest.raises(dspy.AdapterParseError):
+        leaf(engine(), lm=cut)
+    whole, part = complete.history[-1], cut.history[-1]
+    assert (whole["response"].finish_reason, part["response"].finish_reason) == ("stop", "length")
+    assert whole["outputs"][0].startswith(part["outputs"][0])
+
+
+def test_an_invented_citation_names_a_span_that_was_not_shown() -> None:
+    reply = leaf(engine(invented=1.0))
+    shown = {f"s{n}" for n in range(SPANS)}
+    assert sum(item.span_id not in shown for item in reply.evidence) == 1
+
+
+@pytest.mark.parametrize(
+    ("weakness", "error"), [("rate_limit", dspy.LMRateLimitError), ("timeout", dspy.LMTimeoutError)]
+)
+def test_faults_of_the_service_pass_when_the_call_is_made_again(
+    weakness: str, error: type[Exception]
+) -> None:
+    simulated = engine(**{weakness: 0.5}, seed=5)
+    outcomes = []
+    for _ in range(30):
+        try:
+            leaf(simulated)
+            outcomes.append("ok")
+        except error:
+            outcomes.append("fault")
+    assert {"ok", "fault"} == set(outcomes)
+
+
+def test_the_asynchronous_side_answers_the_same() -> None:
+    async def call(simulated: SimulatedEngine) -> Any:
+        with dspy.context(lm=simulated.lm(), adapter=dspy.JSONAdapter(), trace=None):
+            fields = {
+                "question": "q",
+                "kind": "k",
+                "patterns": [],
+                "spans": [],
+                "term_statistics": [],
+            }
+            return await dspy.Predict(AnalyzeLeaf).acall(**fields)
+
+    assert asyncio.run(call(engine(latency=0.001))).claim_count == 0
+
+
+def test_weaknesses_are_read_from_a_name() -> None:
+    assert Weaknesses.parse("recall=0.8, seed=3,half_length=9000") == Weaknesses(
+        recall=0.8, seed=3, half_length=9000
+    )
+    assert Weaknesses.parse("") == Weaknesses()
+
+
+@pytest.mark.parametrize(
+    "text", ["memory=1", "recall=2", "recall=-1", "recall=much", "seed=0.5", "latency=nan"]
+)
+def test_a_weakness_that_does_not_exist_or_makes_no_sense(text: str) -> None:
+    with pytest.raises(ModelError) as refused:
+        Weaknesses.parse(text)
+    assert refused.value.hint
