@@ -13,10 +13,11 @@ from programs.compute import claims_of
 from programs.evidence import neutralize, restore
 from programs.merge import by_id, merged
 from programs.observing import brief, counted, success
+from programs.review import Review
 from programs.run import Run
 from programs.verify import MAX_CITATIONS, supports_cause
 from runtime.claims import Citation, Claim, Computed
-from runtime.errors import LimitReached, ParseFailure, StepError
+from runtime.errors import LimitReached, StepError
 from runtime.frames import Frame
 from runtime.observations import ComputedResult, Concluded, Observation, Returned
 from signatures import ClaimDigest, ComputedValue, PlannedStep, Statement
@@ -139,7 +140,7 @@ class Conclusion:
             key=key,
             frame_id=frame.id,
             step_id=step.id,
-            check=check_conclusion,
+            check=Review(by_id(claims), computed, run.kind),
         )  # fmt: skip
         known = by_id(claims)
         made = []
@@ -148,15 +149,6 @@ class Conclusion:
             if claim is not None:
                 made.append(claim)
         return made, [each for each in reply.unknowns if each.strip()]
-
-
-def check_conclusion(reply: dspy.Prediction) -> None:
-    """Refuse a reply whose statements are not as many as it says."""
-    if reply.statement_count != len(reply.statements):
-        raise ParseFailure(
-            f"statement_count is {reply.statement_count}, "
-            f"but there are {len(reply.statements)} statements"
-        )
 
 
 def in_groups(claims: Sequence[Claim]) -> list[list[Claim]]:
