@@ -6,7 +6,7 @@ Copying or pickling one gives a handle to the same stored version.
 
 from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path
-from threading import Lock
+from threading import RLock
 
 import numpy as np
 import pyarrow as pa
@@ -31,7 +31,7 @@ _REASONS_SHOWN = 10
 
 
 def open_corpus(
-    paths: Sequence[str | Path],
+    paths: str | Path | Sequence[str | Path],
     *,
     store: Path | None = None,
     progress: Progress | None = None,
@@ -42,18 +42,18 @@ def open_corpus(
     does not exist or nothing in them can be read.
     """
     place = Store.prepare(store)
-    found = walk(paths, without=place.root)
-    with Catalog.open(place.catalog) as catalog:
+    found = walk([paths] if isinstance(paths, str | Path) else paths, without=place.root)
+    with place.writing(), Catalog.open(place.catalog) as catalog:
         entries = Builder(place, catalog).build(found.found, progress or _no_progress)
-    return _kept(place, Manifest(tuple(str(root) for root in found.roots), entries))
+        return _kept(place, Manifest(tuple(str(root) for root in found.roots), entries))
 
 
 def open_corpus_text(name: str, raw: bytes, *, store: Path | None = None) -> "Corpus":
     """The corpus of one text that has no file, such as standard input."""
     place = Store.prepare(store)
-    with Catalog.open(place.catalog) as catalog:
+    with place.writing(), Catalog.open(place.catalog) as catalog:
         entry = Builder(place, catalog).build_text(printable_id(name), raw)
-    return _kept(place, Manifest((), (entry,)))
+        return _kept(place, Manifest((), (entry,)))
 
 
 def load_corpus(version: str, *, store: Path | None = None) -> "Corpus":
@@ -79,7 +79,7 @@ class Corpus:
         self._texts: dict[str, SourceText] = {}
         self._columns: Columns | None = None
         self._partitionings: dict[tuple[str, int, int], Partitioning] = {}
-        self._lock = Lock()
+        self._lock = RLock()
 
     def __repr__(self) -> str:
         return f"<Corpus {self.version}: {len(self.sources)} sources>"

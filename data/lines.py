@@ -94,9 +94,9 @@ def _characters(data: Bytes, begins: Ints) -> Ints:
             continue
         first = np.searchsorted(begins, at, side="right") - 1
         last = np.searchsorted(begins, at + len(block))
-        borders = np.concatenate(([0], begins[first + 1 : last] - at))
-        continued = (block & 0xC0) == 0x80
-        counts[first:last] -= np.add.reduceat(continued, borders, dtype=np.int64)
+        borders = np.append(begins[first + 1 : last] - at, len(block))
+        continued = np.cumsum((block & 0xC0) == 0x80, dtype=np.int32)
+        counts[first:last] -= np.diff(continued[borders - 1], prepend=0)
     return counts
 
 

@@ -13,11 +13,11 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from threading import Lock
+from typing import cast
 
 import bm25s
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 import pyarrow.ipc as ipc
 
 from data.corpus import Corpus
@@ -49,9 +49,7 @@ class Ranker:
         self._opened: _Index | None = None
         self._lock = Lock()
 
-    def rank(
-        self, query: str, k: int, *, sources: Collection[str] | None = None
-    ) -> list[RankHit]:
+    def rank(self, query: str, k: int, *, sources: Collection[str] | None = None) -> list[RankHit]:
         """The best `k` spans, best first; equal scores in order of the text. Empty when no word is known.
 
         This is a top-k: what it leaves out may matter as well. Raises NotFound for an unknown source.
@@ -196,7 +194,7 @@ def _save(folder: Path, documents: list[array], vocabulary: dict[str, int]) -> N
         if terms:
             bm25 = bm25s.BM25(backend="numpy")
             bm25.scores = bm25.build_index_from_ids(
-                list(range(terms)), documents, show_progress=False  # pyright: ignore[reportArgumentType]
+                list(range(terms)), cast("list[list[int]]", documents), show_progress=False
             )
             bm25.vocab_dict = {}
             bm25.save(temporary, show_progress=False)
@@ -213,6 +211,6 @@ def _write_vocabulary(path: Path, vocabulary: dict[str, int]) -> None:
             "id": pa.array(vocabulary.values(), pa.int32()),
         }
     )
-    table = table.take(pc.sort_indices(table, sort_keys=[("term", "ascending")]))
+    table = table.sort_by("term")
     with ipc.new_file(str(path), table.schema) as writer:
         writer.write_table(table)

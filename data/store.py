@@ -12,7 +12,8 @@ import os
 import re
 import secrets
 import time
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -37,19 +38,25 @@ class Store:
     root: Path
 
     @classmethod
-    def prepare(cls, root: Path | None) -> "Store":
+    def prepare(cls, root: str | Path | None) -> "Store":
         """Make the folders of a store. Raises CorpusError when that is not possible."""
-        store = cls((root or default_store()).absolute())
-        try:
+        store = cls(Path(root or default_store()).absolute())
+        with store.writing():
             store.segments.mkdir(parents=True, exist_ok=True)
             store.versions.mkdir(parents=True, exist_ok=True)
             store._remove_leftovers()
+        return store
+
+    @contextmanager
+    def writing(self) -> Iterator[None]:
+        """Say what a failure to write means: no space, no permission."""
+        try:
+            yield
         except OSError as error:
             raise CorpusError(
-                f"the store {store.root} cannot be written: {error.strerror or error}",
+                f"the store {self.root} cannot be written: {error.strerror or error}",
                 "Choose another folder with --store DIR or the variable SPANTREE_STORE.",
             ) from error
-        return store
 
     @property
     def _corpora(self) -> Path:

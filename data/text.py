@@ -150,8 +150,8 @@ class SourceText:
         """Byte position of a character of a long line."""
         before = self._blocks.get(row)
         if before is None:
-            leads = (line & 0xC0) != 0x80
-            counts = np.add.reduceat(leads, np.arange(0, len(line), _BLOCK), dtype=np.int64)
+            blocks = (line[at : at + _BLOCK] for at in range(0, len(line), _BLOCK))
+            counts = [np.count_nonzero((block & 0xC0) != 0x80) for block in blocks]
             before = self._blocks[row] = np.concatenate(([0], np.cumsum(counts)))
         if character >= before[-1]:
             return len(line)

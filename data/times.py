@@ -6,6 +6,7 @@ from pyarrow.compute import SliceOptions, call_function
 
 from data.timestamp import TimestampReader
 
+_TIME = pa.timestamp("us")
 _BLOCK = 1 << 15
 _SAMPLE = 1000
 _CHARACTERS = 400
@@ -16,12 +17,12 @@ def line_times(lines: pa.LargeStringArray, *, timed: bool) -> pa.Array:
     """Microseconds since 1970 as the text says them; null before the first timestamp, or if there are none."""
     reader = TimestampReader.detect(_starts(_spread(lines))) if timed else None
     if reader is None:
-        return pa.nulls(len(lines), pa.timestamp("us"))
+        return pa.nulls(len(lines), _TIME)
     blocks = [
-        np.array([reader.read(line) for line in _starts(lines.slice(at, _BLOCK))], "datetime64[us]")
+        pa.array([reader.read(line) for line in _starts(lines.slice(at, _BLOCK))], _TIME)
         for at in range(0, len(lines), _BLOCK)
     ]
-    return pa.array(_carried_on(np.concatenate(blocks)), pa.timestamp("us"))
+    return call_function("fill_null_forward", [pa.concat_arrays(blocks)])
 
 
 def _spread(lines: pa.LargeStringArray) -> pa.LargeStringArray:
@@ -32,9 +33,3 @@ def _spread(lines: pa.LargeStringArray) -> pa.LargeStringArray:
 
 def _starts(lines: pa.LargeStringArray) -> list[str]:
     return call_function("utf8_slice_codeunits", [lines], SliceOptions(0, _CHARACTERS)).to_pylist()
-
-
-def _carried_on(times: np.ndarray) -> np.ndarray:
-    """Each gap filled with the value before it."""
-    known = np.where(np.isnat(times), 0, np.arange(len(times)))
-    return times[np.maximum.accumulate(known)]

@@ -93,7 +93,9 @@ _FORMATS = (
     ),
     TimeFormat(
         "slashed",
-        re.compile(r".{0,40}?(?<![\d/])(?P<y>[12]\d{3}|\d\d)/(?P<mo>\d\d)/(?P<d>\d\d)[T ]" + _CLOCK),
+        re.compile(
+            r".{0,40}?(?<![\d/])(?P<y>[12]\d{3}|\d\d)/(?P<mo>\d\d)/(?P<d>\d\d)[T ]" + _CLOCK
+        ),
         _named,
     ),
     TimeFormat(

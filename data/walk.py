@@ -9,6 +9,7 @@ import difflib
 import os
 import stat
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -88,7 +89,11 @@ class _Walker:
             yield self._left_out(folder, _cause(error), failed=True)
             return
         for name in names:
-            found = self._entry(folder / name)
+            path = folder / name
+            try:
+                found = self._entry(path)
+            except OSError as error:
+                found = self._left_out(path, _cause(error), failed=True)
             if found is not None:
                 yield found
 
@@ -108,10 +113,7 @@ class _Walker:
         return self._file(path)
 
     def _file(self, path: Path) -> Found:
-        try:
-            status = path.stat()
-        except OSError as error:
-            return self._left_out(path, _cause(error), failed=True)
+        status = path.stat()
         if not stat.S_ISREG(status.st_mode):
             return self._left_out(path, "not a regular file")
         return Found(self._id(path), path, status.st_size, status.st_mtime_ns)
@@ -133,8 +135,10 @@ class _Walker:
         return ""
 
     def _left_out(self, path: Path, reason: str, *, failed: bool = False) -> Found:
-        folder = "/" if path.is_dir() and not path.is_symlink() else ""
-        return Found(self._id(path) + folder, path, reason=reason, failed=failed)
+        folder = False
+        with suppress(OSError):
+            folder = path.is_dir() and not path.is_symlink()
+        return Found(self._id(path) + "/" * folder, path, reason=reason, failed=failed)
 
     def _id(self, path: Path) -> str:
         return source_id(path.relative_to(self._base).as_posix())
@@ -144,8 +148,10 @@ def _resolved(path: str | Path) -> Path:
     path = Path(path).expanduser()
     try:
         resolved = path.resolve(strict=True)
+    except FileNotFoundError as error:
+        raise CorpusError(f"no such path: {path}", _spelling(path)) from error
     except (OSError, RuntimeError) as error:
-        raise CorpusError(f"no such path: {path} ({_cause(error)})", _spelling(path)) from error
+        raise CorpusError(f"cannot open {path}: {_cause(error)}", "Name another path.") from error
     if not (resolved.is_dir() or resolved.is_file()):
         raise CorpusError(
             f"{path} is neither a file nor a folder", "Use - to read from standard input."

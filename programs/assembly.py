@@ -1,9 +1,10 @@
 """Assembly: the Answer of a run, put together from its state, its ledger and nothing else."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from programs.answer import Answer, Conflict, Coverage, Outcome, Receipt, StepLine
+from programs.compute import entry
 from programs.coverage import coverage, undecodable
 from programs.outcome import outcome
 from programs.run import Run
@@ -24,7 +25,7 @@ def assemble(run: Run) -> Answer:
     statements = checked(run.workspace.corpus, concluded.statements if concluded else ())
     shown = [claim for claim in statements if claim.status != "insufficient"]
     reach = coverage(state, run.workspace, found=bool(shown))
-    value = _value(root, bool(shown))
+    value = _value(root, shown)
     result = outcome(
         statements,
         reach,
@@ -87,9 +88,15 @@ def _counted(root: Frame) -> bool:
     return any(each.operation.startswith("count") for each in _computed(root))
 
 
-def _value(root: Frame, shown: bool) -> Any:
-    """The typed value of the last computation of the root frame; null when nothing is answered by it."""
+def _value(root: Frame, shown: Sequence[Claim]) -> Any:
+    """The typed value of the last computation of the root frame; null when nothing is answered by it.
+
+    Of a timeline, the entries that the answer states.
+    """
+    stated = {premise for claim in shown for premise in claim.premises}
     for payload in reversed(_computed(root)):
+        if payload.operation == "timeline" and stated:
+            return [entry(claim) for claim in payload.claims if claim.id in stated]
         if payload.operation in _VALUED and (shown or payload.operation.startswith("count")):
             return payload.value
     return None

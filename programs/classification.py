@@ -4,8 +4,12 @@ A question that counts, or asks for all or whether there is any, needs the whole
 of it: its answer may never come from a selection. Quoted text of the question is always searched for as it is.
 """
 
+import re
+from pathlib import PurePosixPath
+
 import dspy
 
+from data.corpus import Corpus
 from programs.run import Run
 from runtime.errors import StepError
 from runtime.events import Classified
@@ -39,3 +43,27 @@ async def classified(run: Run, predictor: dspy.Predict) -> tuple[Classified, lis
         reason=reason,
     )
     return event, warnings
+
+
+_ELSEWHERE = re.compile(
+    r"\b(?:other|others|else|elsewhere|anywhere|everywhere|rest)\b|其他|其它|别的|另外|之外",
+    re.IGNORECASE,
+)
+
+
+def scope(question: str, corpus: Corpus) -> tuple[str, ...]:
+    """The sources that a question limits itself to by naming them; empty when it names none, or asks beyond them."""
+    if _ELSEWHERE.search(question):
+        return ()
+    return tuple(
+        source.id for source in corpus.sources if source.readable and _named(source.id, question)
+    )
+
+
+def _named(source: str, question: str) -> bool:
+    path = PurePosixPath(source)
+    names = {source, path.name} if path.suffix else {source} if "/" in source else set()
+    return any(
+        re.search(rf"(?<![\w./-]){re.escape(name)}(?![\w/-]|\.\w)", question, re.IGNORECASE)
+        for name in names
+    )

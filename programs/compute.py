@@ -179,7 +179,8 @@ def in_time_order(claims: Sequence[Claim]) -> list[Claim]:
     return [claim for _, _, claim in sorted(keyed, key=lambda each: each[:2])]
 
 
-def _entry(claim: Claim) -> dict[str, Any]:
+def entry(claim: Claim) -> dict[str, Any]:
+    """A claim as an entry of a typed value: time, text, source and line."""
     first = claim.citations[0] if claim.citations else None
     return {
         "time": claim.time,
@@ -195,7 +196,7 @@ def _extreme(inputs: Inputs, name: str, at: int) -> Observation:
         return _result(name, None, "nothing to compare", [], [])
     claim = ordered[at]
     computed = Computed(name=name, lines=(claim.text,), claim_ids=(claim.id,))
-    return _result(name, _entry(claim), claim.text[:200], [computed], [claim])
+    return _result(name, entry(claim), claim.text[:200], [computed], [claim])
 
 
 def _quantity(claim: Claim) -> float | None:
@@ -274,7 +275,7 @@ def _timeline(inputs: Inputs) -> Observation:
     first, last = (ordered[0].time, ordered[-1].time) if ordered else ("", "")
     summary = f"{counted(len(ordered), 'event')} from {first or '?'} to {last or '?'}"
     computed = Computed(name="timeline", lines=lines, claim_ids=ids)
-    return _result("timeline", [_entry(claim) for claim in ordered], summary, [computed], ordered)
+    return _result("timeline", [entry(claim) for claim in ordered], summary, [computed], ordered)
 
 
 def _field(claim: Claim, name: str) -> str:

@@ -231,16 +231,16 @@ def _status(
 
 def _numbers_known(text: str, premises: Iterable[Claim], computed: Iterable[Computed]) -> bool:
     """Whether every number of a statement stands in a quote, a premise or a computed value."""
-    known = {number for each in computed for line in each.lines for number in _NUMBER.findall(line)}
+    known = [line for each in computed for line in each.lines]
     for claim in premises:
-        known.update(_NUMBER.findall(f"{claim.time} {claim.text}"))
-        for field in claim.fields:
-            known.update(_NUMBER.findall(field.value))
-        for citation in claim.citations:
-            known.update(_NUMBER.findall(citation.quote))
-            known.update(_NUMBER.findall(citation.source))
-            known.update((str(citation.line_start), str(citation.line_end)))
-    return all(number in known for number in _NUMBER.findall(text))
+        known += [claim.time, claim.text, *(field.value for field in claim.fields)]
+        for each in claim.citations:
+            known += [each.quote, each.source, str(each.line_start), str(each.line_end)]
+    haystack = "\n".join(known)
+    return all(
+        re.search(rf"(?<!\d){re.escape(number)}(?!\d)", haystack)
+        for number in _NUMBER.findall(text)
+    )
 
 
 def as_they_are(claims: Sequence[Claim], computed: Sequence[Computed]) -> list[Claim]:

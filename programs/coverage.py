@@ -34,7 +34,11 @@ def coverage(state: RunState, workspace: Workspace, found: bool) -> Coverage:
     reached = _reached(payloads)
     needs_all = (state.classified is not None and state.classified.requires_all) or not found
     excluded = _searched(state, workspace, payloads)
-    required = workspace.partition_ids if needs_all else _in_order(workspace, reached.touched)
+    root = state.frames.get("root")
+    scope = workspace.partitions_of(root.targets if root else ())
+    required = (
+        tuple(each.id for each in scope) if needs_all else _in_order(workspace, reached.touched)
+    )
     done = reached.done | excluded
     completed = tuple(each for each in required if each in done)
     failed = tuple(each for each in required if each in reached.failed - done)

@@ -49,13 +49,12 @@ def refine_inputs(run: Run, frame: Frame, steps: tuple[Step, ...]) -> dict[str, 
 
 def constraints(frame: Frame) -> str:
     """What a frame is bound to: its part of the corpus, and the kind of result its parent expects."""
-    if not frame.parent_id:
-        return "the whole corpus"
-    lines = []
+    lines = [] if frame.targets or frame.parent_id else ["the whole corpus"]
     if frame.targets:
         shown = json.dumps([neutralize(each) for each in frame.targets], ensure_ascii=False)
         lines.append(f"targets: {shown}")
-    lines.append("result: claims with evidence, for the task above this one")
+    if frame.parent_id:
+        lines.append("result: claims with evidence, for the task above this one")
     return "\n".join(lines)
 
 

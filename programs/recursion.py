@@ -5,7 +5,7 @@ state than the committed one, so that a killed run goes on exactly where it was.
 """
 
 from programs.assembly import assemble
-from programs.classification import classified
+from programs.classification import classified, scope
 from programs.executor import Executor
 from programs.observing import failure, success
 from programs.planner import Planner
@@ -70,7 +70,7 @@ class Recursion:
             parent_step="",
             depth=1,
             task=run.question,
-            targets=(),
+            targets=scope(run.question, run.workspace.corpus),
             goal_chain=(),
         )
         run.commit(event, root, *run.warn("root", warnings))

@@ -17,7 +17,9 @@ class Review:
 
     def __init__(self, known: Collection[str], computed: Sequence[Computed], kind: str) -> None:
         self._known = frozenset(known)
-        self._counts = [each for each in computed if each.name == "count"] if kind == "count" else []
+        self._counts = (
+            [each for each in computed if each.name == "count"] if kind == "count" else []
+        )
         self._returned = False
 
     def __call__(self, reply: dspy.Prediction) -> None:

@@ -46,19 +46,35 @@ _WORD_AFTER = re.compile(r"\w+")
 _MARKER = re.compile(r"\s*[(（]?(?:\d{1,3}|[A-Za-z]|[ivx]{1,4}|[IVX]{1,4})$")
 _CLAUSES = (re.compile(r"[;；]\s*"), re.compile(r"[,，、]\s*"), re.compile(r"\s+"))
 
-_NEVER_LAST = frozenset(
-    """mr mrs ms messrs dr prof st mt ft gen col lt maj capt cmdr sgt gov sen rep rev hon pres e.g i.e eg ie cf viz vs v
-    fig figs eq eqs sec sect ch chap vol pp ed eds approx ca al resp incl excl dept lit""".split()
+
+def _words(listed: str) -> frozenset[str]:
+    return frozenset(listed.split())
+
+
+_NEVER_LAST = _words(
+    """
+    mr mrs ms messrs dr prof st mt ft gen col lt maj capt cmdr sgt gov sen rep rev hon pres e.g i.e eg ie cf viz
+    vs v fig figs eq eqs sec sect ch chap vol pp ed eds approx ca al resp incl excl dept lit
+    """
 )
-_BEFORE_NUMBER = frozenset("no nos nr p art ref refs tab jan feb mar apr jun jul aug sep sept oct nov dec".split())
-_MAYBE_LAST = frozenset(
-    "jr sr inc ltd co corp llc bros etc a.m p.m am pm ph.d m.d b.a m.a u.s u.k u.n e.u d.c est univ".split()
+_BEFORE_NUMBER = _words(
+    """
+    no nos nr p art ref refs tab jan feb mar apr jun jul aug sep sept oct nov dec
+    """
 )
-_STARTERS = frozenset(
-    """the a an in it he she they we i this that these those but and or however on at as for if when while after before
-    there his her its our their you your my what why how where who which to with since although though by from some
-    most many several one two three no not so then also once during because both each all any such many more thus
-    therefore moreover furthermore meanwhile today now later another other under over within without despite""".split()
+_MAYBE_LAST = _words(
+    """
+    jr sr inc ltd co corp llc bros etc a.m p.m am pm ph.d m.d b.a m.a u.s u.k u.n e.u d.c est univ
+    """
+)
+_STARTERS = _words(
+    """
+    the a an in it he she they we i this that these those but and or however on at as for if when while after
+    before there his her its our their you your my what why how where who which to with since although though by
+    from some most many several one two three no not so then also once during because both each all any such many
+    more thus therefore moreover furthermore meanwhile today now later another other under over within without
+    despite
+    """
 )
 
 
@@ -75,7 +91,9 @@ def _blocks(text: str) -> Iterator[tuple[int, int, bool]]:
     """Stretches of lines that belong to one flow of prose, and lines that stand alone (True)."""
     fenced = False
     for run in _runs(text):
-        width = max((end - start for start, end in run if not _LOG.match(text, start, end)), default=0)
+        width = max(
+            (end - start for start, end in run if not _LOG.match(text, start, end)), default=0
+        )
         open_start = -1
         for i, (start, end) in enumerate(run):
             fence = _FENCE.match(text, start, end) is not None
@@ -116,7 +134,11 @@ def _flows(text: str, line: Range, following: Range, width: int) -> bool:
     """
     if not MIN_WRAP <= width <= MAX_WRAP and not (width <= MAX_WRAP and _wide(text[line[1] - 1])):
         return False
-    if _is_whole(text, *following) or _STARTS.match(text, *following) or _FENCE.match(text, *following):
+    if (
+        _is_whole(text, *following)
+        or _STARTS.match(text, *following)
+        or _FENCE.match(text, *following)
+    ):
         return False
     if _CODE.match(text, *line) or _CODE.match(text, *following):
         return False
@@ -152,24 +174,34 @@ def _is_end(text: str, match: re.Match[str], first: int, end: int, cased: bool) 
         return mark[0] in "!?…" and (_wide(following[0]) or _wide(before or "a"))
     after = following.lstrip(_OPENING)
     if mark[0] == "." and not mark.startswith(".."):
-        return _is_full_stop(text[first : match.start()], after, cased, before.isspace())
+        sentence = text[max(first, match.start() - 40) : match.start()]
+        return _is_full_stop(sentence, after, cased, before.isspace())
     if after[:1].islower() and cased:
         return mark[0] in "!?" and mark[-1] in "!?" and not mark.startswith("..")
     return bool(after)
 
 
 def _is_full_stop(sentence: str, after: str, cased: bool, spaced: bool) -> bool:
-    """Whether a full stop behind `sentence` ends it, rather than an abbreviation, an initial or a list number."""
+    """Whether a full stop ends a sentence, rather than an abbreviation, an initial or a list number.
+
+    `sentence` is the end of what is before the full stop.
+    """
     if _MARKER.match(sentence):
         return False
-    found = _WORD_BEFORE.search(sentence[-40:])
+    found = _WORD_BEFORE.search(sentence)
     word = found[1].lstrip("\"'“‘«([*_") if found else ""
     low = word.lower()
     if low in _NEVER_LAST or (low in _BEFORE_NUMBER and after[:1].isdigit()):
         return False
-    if low in _MAYBE_LAST or (len(word) == 1 and word.isupper()) or re.fullmatch(r"(?:[A-Za-z]\.)+[A-Za-z]", word):
+    if (
+        low in _MAYBE_LAST
+        or (len(word) == 1 and word.isupper())
+        or re.fullmatch(r"(?:[A-Za-z]\.)+[A-Za-z]", word)
+    ):
         follower = _WORD_AFTER.match(after)
-        return follower is not None and follower[0][0].isupper() and follower[0].lower() in _STARTERS
+        return (
+            follower is not None and follower[0][0].isupper() and follower[0].lower() in _STARTERS
+        )
     return not (after[:1].islower() and cased and not spaced)
 
 

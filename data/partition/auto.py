@@ -34,7 +34,7 @@ class AutoPartitioner:
         if source.id.lower().endswith(_PYTHON) or "python" in source.media_type:
             return SymbolPartitioner(self.max_chars)
         markdown = source.id.lower().endswith(_MARKDOWN) or "markdown" in source.media_type
-        if markdown and len(headings(text)) > 1:
+        if markdown and headings(text):
             return HeadingPartitioner(self.max_chars)
         if reader_of(text, line_starts(text)):
             return TimePartitioner(self.max_chars)

@@ -109,7 +109,11 @@ class _Rows:
                 piece = _piece(segment, group[0], group[-1], number, len(groups), lines)
                 if fallback:
                     piece = Segment(
-                        piece.start, piece.end, f"{piece.label}, by size", piece.time_start, piece.time_end
+                        piece.start,
+                        piece.end,
+                        f"{piece.label}, by size",
+                        piece.time_start,
+                        piece.time_end,
                     )
                 self._add_partition(source.id, method, piece, group, text, lines)
 

@@ -36,7 +36,7 @@ def _cut(text: str, start: int, end: int, limit: int) -> int:
     if fits and not _mid_sentence(text, line, end):
         return line
     candidates = (
-        _sentence_start(text, start, half, high),
+        _sentence_start(text, start, half, high, line),
         line if fits else start,
         _white_space(text, quarter, high),
     )
@@ -72,10 +72,15 @@ def _mid_sentence(text: str, line: int, end: int) -> bool:
     return after.islower() and (before.isalnum() or before in (",", "-", "’", '"'))
 
 
-def _sentence_start(text: str, start: int, low: int, high: int) -> int:
-    """The last offset between `low` and `high` at which a sentence begins; `start` if there is none."""
-    begins = [start + first for first, _ in sentences(text[start:high])]
-    return next((at for at in reversed(begins) if at >= low), start)
+def _sentence_start(text: str, start: int, low: int, high: int, line: int) -> int:
+    """Where to cut between sentences: at `line` if one begins there, else at the last begin from `low` to `high`.
+
+    It is `start` if there is none.
+    """
+    begins = [start + first for first, _ in sentences(text[start : high + 2])]
+    if line >= low and line in begins:
+        return line
+    return next((at for at in reversed(begins) if low <= at <= high), start)
 
 
 def _white_space(text: str, low: int, high: int) -> int:

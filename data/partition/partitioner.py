@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
-from typing import Protocol
+from typing import ClassVar, Protocol
 
 from data.source import Source
 
@@ -27,12 +27,12 @@ class Segment:
 
 
 class Partitioner(Protocol):
-    """Cuts a text into segments where its structure says so. Sizes are seen to afterwards."""
+    """Cuts a text into segments where its structure says so. `name` is what it is chosen by.
 
-    @property
-    def name(self) -> str:
-        """The name under which it is chosen."""
-        ...
+    Sizes are seen to afterwards.
+    """
+
+    name: ClassVar[str]
 
     def cut(self, text: str, source: Source) -> list[Segment]:
         """Segments that tile the text, in order; an empty list when the text has no such structure."""

@@ -106,7 +106,9 @@ def _window_starts(keys: Ints) -> Ints:
     return np.array(firsts, dtype=np.int64)
 
 
-def _segments(offsets: Ints, length: int, times: Times, firsts: Ints, seconds: int) -> list[Segment]:
+def _segments(
+    offsets: Ints, length: int, times: Times, firsts: Ints, seconds: int
+) -> list[Segment]:
     micros = times.astype(np.int64)
     earliest = np.minimum.reduceat(micros, firsts)
     latest = np.maximum.reduceat(micros, firsts)

@@ -19,6 +19,9 @@ from runtime.errors import (
     Unavailable,
 )
 
+LONGEST_DETAIL = 1000
+"""Characters of the account of a parse failure, which goes back into a prompt and may quote the reply."""
+
 _OVERFLOW_WORDS = (
     "context length",
     "context window",
@@ -53,7 +56,11 @@ def parse_message(error: dspy.AdapterParseError) -> str:
     signature: Any = error.signature  # the class, not an instance, whatever the annotation says
     expected = ", ".join(signature.output_fields)
     found = ", ".join(error.parsed_result or ()) or "none"
-    return f"{detail or 'the reply does not have the asked form'}. Expected fields: {expected}. Found: {found}."
+    detail = (
+        detail[:LONGEST_DETAIL].replace("[[ ##", "[ [ ##")
+        or "the reply does not have the asked form"
+    )
+    return f"{detail}. Expected fields: {expected}. Found: {found}."
 
 
 def first_line(error: BaseException) -> str:

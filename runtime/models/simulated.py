@@ -8,6 +8,7 @@ request was made before, since a real one passes when the call is made again.
 import asyncio
 import hashlib
 import json
+import re
 import threading
 import time
 from collections import Counter
@@ -108,8 +109,8 @@ class SimulatedEngine:
         self, request: lm15.Request, prompt: PromptRequest, reply: lm15.Response
     ) -> lm15.Response:
         text = reply.message.text or ""
-        if prompt.signature == "AnalyzeLeaf" and prompt.format == "json":
-            text = prompt.reply(self._weakened(prompt, json.loads(text)))
+        if prompt.signature == "AnalyzeLeaf":
+            text = prompt.reply(self._weakened(prompt, _values(prompt, text)))
         if self._falls("malformed", prompt.prompt):
             return respond(
                 request, f"Here is what I found: {text[: len(text) // 3]}".replace("{", "(")
@@ -149,6 +150,18 @@ class SimulatedEngine:
 
     def _falls(self, weakness: str, text: str, times: int = 0) -> bool:
         return _chance(self._weak.seed, weakness, text, times) < getattr(self._weak, weakness)
+
+
+def _values(prompt: PromptRequest, text: str) -> dict[str, Any]:
+    """The output fields of a reply: the inverse of `PromptRequest.reply`."""
+    if prompt.format == "json":
+        return json.loads(text)
+    _, *parts = re.split(r"^\[\[ ## (\w+) ## \]\]\n?", text, flags=re.MULTILINE)
+    fields = {name: value.strip("\n") for name, value in zip(parts[::2], parts[1::2], strict=True)}
+    return {
+        name: fields[name] if name == "reasoning" else json.loads(fields[name])
+        for name in prompt.outputs
+    }
 
 
 def _places(prompt: PromptRequest) -> dict[str, float]:

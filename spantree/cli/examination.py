@@ -16,9 +16,9 @@ from runtime.errors import UserError
 from spantree.cli.finding import Finding, verdict
 from spantree.cli.output import page_width, print_json, print_page, standard_output
 from spantree.cli.page import Page
-from spantree.cli.render import count
 from spantree.cli.settings import DEFAULT_MODEL, Settings
 from spantree.cli.store import existing_journal, store_folder
+from spantree.cli.terminal import count
 
 PACKAGES = ("spantree", "evals", "programs", "data", "runtime", "signatures")
 ENOUGH_BYTES = 1_000_000_000

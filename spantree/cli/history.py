@@ -11,11 +11,12 @@ from runtime.journal import Journal, RunSummary
 from runtime.view import RefinementRow, progress, refinement_log, stack_view, step_table
 from spantree.cli.output import page_width, print_json, print_page, standard_output
 from spantree.cli.page import Page
-from spantree.cli.render import cost_words, count, outcome_title, receipt_parts
+from spantree.cli.render import cost_words, outcome_title, receipt_parts
 from spantree.cli.runs import local_time, state_words
 from spantree.cli.stack import add_stack
 from spantree.cli.store import journal_of_runs, store_folder
 from spantree.cli.stored import stored_answer
+from spantree.cli.terminal import count
 
 
 def show_run(run: str, store: Path | None, *, json: bool) -> None:

@@ -43,6 +43,6 @@ def print_json(value: Any) -> None:
     sys.stdout.flush()
 
 
-def _reconfigure(**settings: str) -> None:
+def _reconfigure(*, errors: str, encoding: str | None = None) -> None:
     if isinstance(sys.stdout, io.TextIOWrapper):
-        sys.stdout.reconfigure(**settings)
+        sys.stdout.reconfigure(encoding=encoding, errors=errors)

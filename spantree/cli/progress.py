@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Self, TextIO
 from rich.console import Console
 from rich.progress import BarColumn, Progress, SpinnerColumn, TaskID, TextColumn, TimeElapsedColumn
 
-from spantree.cli.terminal import cut_left, plain
+from spantree.cli.terminal import count, cut_left, plain
 
 if TYPE_CHECKING:
     from programs.progress import Progress as RunProgress
@@ -100,7 +100,7 @@ class Bars(Watcher):
             self._running,
             description=progress.phase,
             completed=progress.done,
-            total=progress.total or None,
+            total=progress.total if progress.total > 1 else None,
             note=_counts(progress),
         )
 
@@ -135,8 +135,8 @@ def run_words(progress: "RunProgress") -> str:
 
 
 def _counts(progress: "RunProgress") -> str:
-    parts = [f"{progress.done}/{progress.total}"] if progress.total else []
-    parts += [f"{progress.calls:,} calls", f"{progress.tokens:,} tokens"]
+    parts = [f"{progress.done:,}/{progress.total:,}"] if progress.total > 1 else []
+    parts += [count(progress.calls, "call"), count(progress.tokens, "token")]
     return ", ".join(parts)
 
 

@@ -2,11 +2,13 @@
 
 from collections.abc import Iterator, Sequence
 
+from rich.cells import cell_len
+
 from programs.answer import Answer, Conflict, Coverage, Receipt, Search
 from runtime.claims import Citation, Claim
 from spantree.cli.citations import Numbering, location
 from spantree.cli.page import INDENT, Page
-from spantree.cli.terminal import plain
+from spantree.cli.terminal import count, plain, wrap
 
 LISTED = 12
 """Unknowns, sources and truncations that are listed one by one; the others are counted."""
@@ -16,7 +18,6 @@ _ABSENT = ("not_found", "not_found_in_covered")
 PLACES = 2
 """Places that are named for each side of a conflict."""
 
-_STATUS = {"inferred": "inferred", "conflicting": "conflicting"}
 _TICKS = {"completed": "✓", "pending": "·", "running": "·", "skipped": "-"}
 
 
@@ -41,9 +42,9 @@ def outcome_words(answer: Answer) -> str:
         case "answered":
             return ""
         case "partial":
-            return (
-                "; ".join(_gaps(answer.coverage)) or "something stands between this and the whole"
-            )
+            limits = [each for each in answer.warnings if each.startswith("limit")]
+            gaps = [*limits, *_gaps(answer.coverage)]
+            return "; ".join(gaps) or "something stands between this and the whole"
         case "not_found":
             return "all that had to be examined was, and it is not there"
         case "not_found_in_covered":
@@ -109,10 +110,20 @@ def _says_the_same(answer: Answer) -> bool:
 
 
 def _statement(claim: Claim, numbering: Numbering) -> str:
-    when = f"{claim.time}  " if claim.time and claim.time not in claim.text else ""
-    note = f" ({_STATUS[claim.status]})" if claim.status in _STATUS else ""
+    when = _when(claim)
+    note = "" if claim.status == "direct" else f" ({claim.status})"
     marks = numbering.marks(claim)
     return f"{when}{claim.text}{note}{' ' + marks if marks else ''}"
+
+
+def _when(claim: Claim) -> str:
+    """The time in front of a statement, as far as the statement does not say it itself."""
+    if not claim.time or claim.time in claim.text:
+        return ""
+    date, _, clock = claim.time.replace("T", " ").rpartition(" ")
+    if clock and claim.text.startswith(clock):
+        return f"{date} " if date else ""
+    return f"{claim.time}  "
 
 
 def _sources(page: Page, numbering: Numbering) -> None:
@@ -124,7 +135,8 @@ def _sources(page: Page, numbering: Numbering) -> None:
         lead = f"[{number}]".rjust(margin + 2) + " "
         where = plain(location(citation))
         quote = f'"{plain(citation.quote)}"'
-        if len(where) > page.width // 2:
+        room = page.width - len(INDENT + lead)
+        if cell_len(where) > room // 2 or wrap(f"{where}  {quote}", room)[0] == where:
             page.unbroken(where, lead=lead)
             page.item(quote, lead=" " * len(lead), lines=2)
         else:
@@ -157,12 +169,12 @@ def _sides(
         for claim in known:
             yield [plain(claim.text), *_places(claim.citations, numbering)]
         return
-    parallel = len(known) == len(conflict.values)
-    cited = [citation for claim in known for citation in claim.citations]
+    cited = list(dict.fromkeys(citation for claim in known for citation in claim.citations))
     for i, value in enumerate(conflict.values):
         holding = [each for each in cited if value.casefold() in each.quote.casefold()]
-        beside = known[i].citations if parallel and not holding else holding
-        yield [plain(value), *_places(beside, numbering)]
+        if not holding and len(cited) == len(conflict.values):
+            holding = [cited[i]]
+        yield [plain(value), *_places(holding, numbering)]
 
 
 def _places(citations: Sequence[Citation], numbering: Numbering) -> list[str]:
@@ -258,8 +270,3 @@ def _listed(page: Page, entries: tuple[str, ...] | list[str], what: str) -> None
 def _some(names: tuple[str, ...]) -> str:
     rest = len(names) - LISTED
     return ", ".join(names[:LISTED]) + (f", … and {rest:,} more" if rest > 0 else "")
-
-
-def count(number: int, noun: str) -> str:
-    """A number with its noun: `1 call`, `2,000 calls`."""
-    return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"

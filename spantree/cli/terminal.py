@@ -93,3 +93,8 @@ def _lines(text: str, cells: int) -> Iterator[str]:
 def _fill(text: str, cells: int) -> str:
     pieces = chop_cells(text, cells) if cells > 0 else []
     return pieces[0] if pieces else ""
+
+
+def count(number: int, noun: str) -> str:
+    """A number with its noun: `1 call`, `2,000 calls`."""
+    return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"

@@ -112,9 +112,9 @@ def test_ranges_outside_a_source_are_not_found(folder: Path, store: Path) -> Non
         with pytest.raises(NotFound, match="has no characters"):
             corpus.slice("a.txt", start, end)
     for first, last in [(0, 1), (1, 3), (2, 1)]:
-        with pytest.raises(NotFound, match="has no lines .* it has 2 lines"):
+        with pytest.raises(NotFound, match=r"has no lines .* it has 2 lines"):
             corpus.lines("a.txt", first, last)
-    with pytest.raises(NotFound, match="no source 'b.txt'"):
+    with pytest.raises(NotFound, match=r"no source 'b.txt'"):
         corpus.source("b.txt")
     with pytest.raises(NotFound, match="has no text: skipped, PDF"):
         corpus.text("p.pdf")

@@ -1,7 +1,6 @@
 """Parsers: which one takes a file, and what it says about content that breaks the rules."""
 
 from pathlib import PurePosixPath
-from typing import ClassVar
 
 import pytest
 
@@ -124,7 +123,7 @@ def test_a_parser_of_a_binary_format_can_be_added() -> None:
     class PdfParser:
         name = "pdf"
         version = 1
-        timed: ClassVar[bool] = False
+        timed = False
         binary = True
 
         def accepts(self, path: PurePosixPath, head: bytes) -> bool:

@@ -1,5 +1,6 @@
 """Store: only what changed is parsed, and nothing half-written is ever opened."""
 
+import errno
 import multiprocessing
 import os
 import subprocess
@@ -132,7 +133,7 @@ def test_a_killed_build_leaves_nothing_that_would_be_opened(folder: Path, store:
     assert not list(store.rglob("*.arrow"))
     assert open_corpus([folder], store=store).scan(["text"]).total == 30
     assert leftovers[0].exists(), "another builder may still be writing it"
-    os.utime(leftovers[0], (time.time() - 100_000,) * 2)
+    os.utime(leftovers[0], (0, time.time() - 100_000))
     open_corpus([folder], store=store)
     assert not leftovers[0].exists()
 
@@ -169,6 +170,20 @@ def test_a_store_that_cannot_be_written(tmp_path: Path) -> None:
     with pytest.raises(CorpusError, match="cannot be written") as raised:
         Store.prepare(tmp_path / "file" / "store")
     assert "--store" in raised.value.hint
+
+
+def test_a_full_disk_gets_one_clear_message_and_leaves_nothing(
+    folder: Path, store: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(descriptor: int) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr(os, "fsync", full)
+    with pytest.raises(CorpusError, match="cannot be written: No space left"):
+        open_corpus([folder], store=store)
+    monkeypatch.undo()
+    assert not list(store.rglob("*.arrow"))
+    assert open_corpus([folder], store=store).scan(["text"]).total == 30
 
 
 def test_the_default_store(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

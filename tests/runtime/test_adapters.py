@@ -1,5 +1,7 @@
 """Prepared adapters: the same messages, written once, and no second call."""
 
+from typing import Any
+
 import dspy
 import pytest
 
@@ -34,7 +36,7 @@ def test_the_system_message_is_written_once_for_a_signature() -> None:
 
 
 def test_instructions_that_change_are_seen() -> None:
-    signature = dspy.Signature("question -> answer", "Old.")
+    signature: Any = Plan.with_instructions("Old.")
     adapter = prepared(dspy.JSONAdapter())
     assert "Old." in adapter.format_system_message(signature)
     signature.instructions = "New."

@@ -1,5 +1,6 @@
 """Metered calls: paid before, settled after, never made twice; limits, and which model is asked."""
 
+import asyncio
 from collections import Counter
 from typing import Any
 
@@ -16,7 +17,7 @@ from runtime.errors import (
     ModelError,
 )
 from runtime.fanout import fan_out
-from runtime.ledger import Usage
+from runtime.ledger import Ledger, Usage
 from runtime.limits import Limits
 from runtime.models.price import Price
 from runtime.models.request import PromptRequest
@@ -264,3 +265,13 @@ def test_the_dummy_of_dspy_works_too(answers: Any) -> None:
     )
     assert bench.call().answer == "dummy"
     assert bench.ledger.spent.calls == 1
+
+
+def test_demonstrations_are_part_of_the_estimate(answers: Any) -> None:
+    bench = answers({"answer": "x"})
+    bench.limits = Limits(input_tokens=1000)
+    bench.ledger = Ledger(bench.limits)
+    bench.caller = bench.another_caller()
+    bench.predictor.demos = [dspy.Example(question="q" * 4000, answer="a").with_inputs("question")]
+    with pytest.raises(LimitReached, match="input_tokens"):
+        bench.call()

@@ -308,5 +308,5 @@ class LedgerMachine(RuleBasedStateMachine):
             assert cap is None or ledger.spent.calls + ledger.reserved.calls <= cap
 
 
-LedgerMachine.TestCase.settings = settings(max_examples=60, stateful_step_count=40)
+LedgerMachine.TestCase.settings = settings(max_examples=40, stateful_step_count=30)
 TestLedgerMachine = LedgerMachine.TestCase

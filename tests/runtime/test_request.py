@@ -95,7 +95,7 @@ def test_chain_of_thought_and_feedback_change_nothing(format: str) -> None:
 
 def test_rewritten_instructions_keep_the_name() -> None:
     assert signature_name(Plan.with_instructions("Optimised.")) == "Plan"
-    assert signature_name(dspy.Signature("question -> answer")) == "StringSignature"
+    assert signature_name(dspy.Predict("question -> answer").signature) == "StringSignature"
 
 
 def test_evidence_with_field_markers_inside_is_not_taken_for_a_field() -> None:

@@ -43,9 +43,7 @@ def engine(**weaknesses: Any) -> SimulatedEngine:
     return SimulatedEngine(EchoReader(), Weaknesses(**weaknesses))
 
 
-def leaf(
-    simulated: SimulatedEngine, question: str = "q", text: str = "text", lm: dspy.LM | None = None
-) -> dspy.Prediction:
+def leaf_inputs(question: str = "q", text: str = "text") -> dict[str, Any]:
     spans = [
         EvidenceSpan(
             span_id=f"s{n}",
@@ -57,10 +55,20 @@ def leaf(
         )
         for n in range(SPANS)
     ]
+    return {
+        "question": question,
+        "kind": "lookup",
+        "patterns": [],
+        "spans": spans,
+        "term_statistics": [],
+    }
+
+
+def leaf(
+    simulated: SimulatedEngine, question: str = "q", text: str = "text", lm: dspy.LM | None = None
+) -> dspy.Prediction:
     with dspy.context(lm=lm or simulated.lm(), adapter=dspy.JSONAdapter(), trace=None):
-        return dspy.Predict(AnalyzeLeaf)(
-            question=question, kind="lookup", patterns=[], spans=spans, term_statistics=[]
-        )
+        return dspy.Predict(AnalyzeLeaf)(**leaf_inputs(question, text))
 
 
 def found(simulated: SimulatedEngine, questions: int = 40, **arguments: Any) -> list[int]:
@@ -83,6 +91,16 @@ def test_recall_is_what_was_dialled_in_and_the_reply_stays_consistent() -> None:
         < SPANS
     )
     assert len(found(engine(recall=0.6))) == pytest.approx(40 * SPANS * 0.6, rel=0.1)
+
+
+def test_the_weaknesses_do_not_depend_on_the_format_of_the_reply() -> None:
+    claims = []
+    for adapter in (dspy.JSONAdapter(), dspy.ChatAdapter()):
+        with dspy.context(lm=engine(recall=0.5).lm(), adapter=adapter, trace=None):
+            reply = dspy.ChainOfThought(AnalyzeLeaf)(**leaf_inputs())
+        claims.append(len(reply.claims))
+        assert reply.claim_count == len(reply.claims) == len(reply.evidence)
+    assert all(SPANS * 0.2 < found < SPANS * 0.8 for found in claims)
 
 
 def test_recall_halves_with_the_length_of_the_prompt() -> None:

@@ -195,6 +195,33 @@ Conflicts
 """ in printed(answer)
 
 
+def test_a_side_whose_value_is_not_in_the_words_of_the_text_still_has_its_place() -> None:
+    sides = (cited("2.md", 28, "发布窗口定为每周二"), cited("3.md", 23, "发布窗口定为每周四"))
+    answer = made(
+        claims=(said("c1", "发布窗口自相矛盾。", *sides, status="conflicting"),),
+        conflicts=(Conflict(topic="发布窗口", claim_ids=("c1",), values=("tuesday", "thursday")),),
+    )
+    assert """
+    tuesday                                thursday
+    [1] 2.md:28                            [2] 3.md:23
+""" in printed(answer)
+
+
+@pytest.mark.parametrize(
+    ("time", "text", "line"),
+    [
+        ("2026-03-10 09:04:12", "pool full", "2026-03-10 09:04:12  pool full"),
+        ("2026-03-10 09:04:12", "09:04:12 pool full", "2026-03-10 09:04:12 pool full"),
+        ("2026-03-10T09:04:12", "09:04:12 pool full", "2026-03-10 09:04:12 pool full"),
+        ("09:04", "09:04 pool full", "09:04 pool full"),
+        ("", "pool full", "pool full"),
+    ],
+)
+def test_a_time_is_not_said_twice(time: str, text: str, line: str) -> None:
+    page = printed(made(claims=(said("c1", text, cited("a.log", 1, "pool full"), time=time),)))
+    assert page.splitlines()[1] == f"  - {line} [1]"
+
+
 def test_more_than_three_sides_of_a_conflict_stand_below_each_other() -> None:
     sides = [cited(f"{n}.md", n, f"budget: {n} EUR") for n in range(1, 5)]
     answer = made(
@@ -250,8 +277,8 @@ def test_a_partial_answer_says_what_is_missing_and_which_steps_are_not_done() ->
     assert (
         printed(answer)
         == """\
-Partial answer: 1 partition failed; 2 partitions not examined; 1 source not
-readable; something was cut
+Partial answer: limit reached: calls (12 of 12); 1 partition failed; 2
+partitions not examined; 1 source not readable; something was cut
   ! degraded: a plan was a fallback or was rescued from a malformed reply
   - The pool was full. (inferred) [1]
 

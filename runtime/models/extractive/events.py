@@ -17,7 +17,14 @@ MAX_EVENTS = 60
 _ABOUT = 0.3
 _ABOUT_A_CHANGE = 0.1
 
-_NAMES = {"WARNING": "WARN", "CRIT": "CRITICAL", "ERR": "ERROR", "EMERG": "FATAL", "PANIC": "FATAL", "SEVERE": "ERROR"}
+_NAMES = {
+    "WARNING": "WARN",
+    "CRIT": "CRITICAL",
+    "ERR": "ERROR",
+    "EMERG": "FATAL",
+    "PANIC": "FATAL",
+    "SEVERE": "ERROR",
+}
 _LEVEL = re.compile(
     r"(?<![\w-])(?:(TRACE|DEBUG|INFO|NOTICE|WARN|WARNING|ERR|ERROR|FATAL|CRIT|CRITICAL|ALERT|EMERG|PANIC|SEVERE)(?![\w-])"
     r"|\[(?i:(trace|debug|info|notice|warn|warning|err|error|fatal|crit|critical|alert|emerg|severe))\]"
@@ -25,19 +32,20 @@ _LEVEL = re.compile(
 )
 _SEVERE = frozenset(("WARN", "ERROR", "FATAL", "CRITICAL", "ALERT"))
 _TROUBLE = re.compile(
-    r"\b\w*exception\b|\b(?:fail(?:s|ed|ing|ure|ures)?|timed? ?out|timeouts?|refused|rejected|denied|exhausted|crash(?:e[sd])?"
-    r"|panic|corrupt(?:ed)?|unavailable|unreachable|out of memory|deadlocks?|backlog|alerts?|aborted|lost|degraded|break-in)\b"
-    r"|错误|告警|报警|异常|失败|超时|耗尽|崩溃|宕机|拒绝|积压|不可用|死锁|中断",
+    r"\b(?:\w*exception|fail(?:s|ed|ing|ure|ures)?|timed? ?out|timeouts?|refused|rejected|denied|exhausted|crash(?:e[sd])?"
+    r"|panic|corrupt(?:ed)?|unavailable|unreachable|out of memory|deadlocks?|backlog|alerts?|aborted|lost|degraded"
+    r"|break-in)\b|错误|告警|报警|异常|失败|超时|耗尽|崩溃|宕机|拒绝|积压|不可用|死锁|中断",
     re.IGNORECASE,
 )
 _NO_TROUBLE = re.compile(
-    r"\b(?:0|no|zero|without) (?:error|fail|timeout|alert|exception)\w*|\b(?:error|fail|timeout|alert)\w*\s*[=:]\s*0\b|无异常|没有错误",
+    r"\b(?:0|no|zero|without) (?:error|fail|timeout|alert|exception)\w*"
+    r"|\b(?:error|fail|timeout|alert)\w*\s*[=:]\s*0\b|无异常|没有错误",
     re.IGNORECASE,
 )
 _CHANGE = re.compile(
-    r"\b(?:start(?:s|ed|ing)?|stop(?:s|ped|ping)?|restart\w*|open(?:s|ed)?|clos(?:es|ed)|recover\w*|restor\w+|resolv\w+|resum\w+"
-    r"|mitigat\w+|roll(?:ed|ing)? ?back|rollback|deploy\w*|releas\w+|upgrad\w+|switch\w*|fail(?:ed)? ?over|drain\w*|healthy|elect\w*"
-    r"|elected|leader|promot\w+|declar\w+|acknowledg\w+|terminat\w+|kill\w*|shut\w*|join\w*|left|leaving|creat\w+|delet\w+"
+    r"\b(?:(?:re)?start(?:s|ed|ing)?|stop(?:s|ped|ping)?|open(?:s|ed)?|clos(?:es|ed)|recover\w*|restor\w+|resolv\w+|resum\w+"
+    r"|mitigat\w+|roll(?:ed|ing)? ?back|rollback|deploy\w*|releas\w+|upgrad\w+|switch\w*|failover|drain\w*|healthy|elect\w*"
+    r"|leader|promot\w+|declar\w+|acknowledg\w+|terminat\w+|kill\w*|shut\w*|join\w*|left|leaving|creat\w+|delet\w+"
     r"|finish\w*|complet\w+|accepted|enabled|disabled|root cause|ruled out|replac\w+)\b"
     r"|启动|停止|重启|恢复|上线|下线|切换|回滚|部署|发布|升级|解决|关闭|开启|清空|完成|确认|生效|取消|批准|决定|根因",
     re.IGNORECASE,
@@ -46,7 +54,9 @@ _VARIABLE = re.compile(
     r"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}|0x[0-9a-fA-F]+|\"[^\"]*\"|'[^']*'"
     r"|(?<![A-Za-z\d])[\w.:/-]*\d[\w.:/-]*"
 )
-_COMPONENT = re.compile(r"(?:\s*\[[^\]]*\])*\s*(?:[-|:]\s+)?(?P<name>[A-Za-z_][\w.$/-]*)(?:\[\d+\])?(?=\s*[:\s]|$)")
+_COMPONENT = re.compile(
+    r"(?:\s*\[[^\]]*\])*\s*(?:[-|:]\s+)?(?P<name>[A-Za-z_][\w.$/-]*)(?:\[\d+\])?(?=\s*[:\s]|$)"
+)
 _PROCESS = re.compile(r"\s(?P<name>[A-Za-z][\w./-]*)(?:\(\w+\))?\[\d+\]:")
 
 
@@ -64,7 +74,9 @@ class Event:
     component: str
 
 
-def events(patterns: Sequence[str], focus: Focus, units: Sequence[Shown]) -> tuple[list[Event], int]:
+def events(
+    patterns: Sequence[str], focus: Focus, units: Sequence[Shown]
+) -> tuple[list[Event], int]:
     """The events of a leaf in the order of the text, and how many more there would have been."""
     wanted = [pattern for pattern in patterns if pattern.strip()]
     hits = matching(wanted, units) if wanted else None
@@ -75,7 +87,9 @@ def events(patterns: Sequence[str], focus: Focus, units: Sequence[Shown]) -> tup
         if hits is not None or is_notable(unit, time, focus):
             groups.setdefault(template_of(unit.text), []).append((unit, time))
     found = [_event(template, group) for template, group in groups.items()]
-    weightiest = sorted(range(len(found)), key=lambda i: (-_weight(found[i], focus), i))[:MAX_EVENTS]
+    weightiest = sorted(range(len(found)), key=lambda i: (-_weight(found[i], focus), i))[
+        :MAX_EVENTS
+    ]
     return [found[i] for i in sorted(weightiest)], max(0, len(found) - MAX_EVENTS)
 
 
@@ -89,7 +103,7 @@ def is_notable(unit: Shown, time: str, focus: Focus) -> bool:
             return bool(time)
         return covered >= _ABOUT or (covered >= _ABOUT_A_CHANGE and bool(_CHANGE.search(unit.text)))
     dated = bool(times_in(unit.text))
-    return covered >= _ABOUT and (dated or bool(time)) or (dated and covered >= _ABOUT_A_CHANGE)
+    return (covered >= _ABOUT and bool(time)) or (dated and covered >= _ABOUT_A_CHANGE)
 
 
 def severity_of(line: str) -> str:
@@ -146,4 +160,6 @@ def _event(template: str, group: Sequence[tuple[Shown, str]]) -> Event:
 
 def _weight(event: Event, focus: Focus) -> float:
     ranks = {"FATAL": 3.0, "CRITICAL": 3.0, "ALERT": 3.0, "ERROR": 2.0, "WARN": 1.0}
-    return ranks.get(event.severity, 0.5 if _is_trouble(event.first.text) else 0.0) + 3 * focus.coverage(event.first.stems)
+    return ranks.get(
+        event.severity, 0.5 if _is_trouble(event.first.text) else 0.0
+    ) + 3 * focus.coverage(event.first.stems)

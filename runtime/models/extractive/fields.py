@@ -12,33 +12,48 @@ from runtime.lexicon import STOPWORDS, is_cjk, stem
 
 _DIGITS = {c: i for i, c in enumerate("零一二三四五六七八九")} | {"两": 2, "〇": 0}
 _SCALES = {"十": 10, "百": 100, "千": 1000, "万": 10_000, "亿": 100_000_000}
-_WORDS = {
-    w: n
-    for n, w in enumerate("zero one two three four five six seven eight nine ten eleven twelve".split())
-} | {"fifteen": 15, "twenty": 20, "thirty": 30, "forty": 40, "fifty": 50, "sixty": 60, "ninety": 90, "hundred": 100}
-_MONTHS = {m: i for i, m in enumerate("jan feb mar apr may jun jul aug sep oct nov dec".split(), 1)}
+_TO_TWELVE = "zero|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve"
+_WORDS = {word: number for number, word in enumerate(_TO_TWELVE.split("|"))} | {
+    "fifteen": 15,
+    "twenty": 20,
+    "thirty": 30,
+    "forty": 40,
+    "fifty": 50,
+    "sixty": 60,
+    "ninety": 90,
+    "hundred": 100,
+}
+_MONTH_NAMES = "Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec"
+_MONTHS = {name.lower(): number for number, name in enumerate(_MONTH_NAMES.split("|"), 1)}
 _WEEKDAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
 
-_MONTH = r"(?P<{0}>Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)[a-z]*\.?"
+_MONTH = rf"(?P<mon>{_MONTH_NAMES})[a-z]*\.?"
 _DATES = (
     re.compile(r"(?<![\d.])(?P<y>\d{4})[-/.](?P<m>\d{1,2})[-/.](?P<d>\d{1,2})(?![\d.]\d)"),
     re.compile(r"(?:(?P<y>\d{4})\s?年\s?)?(?P<m>\d{1,2})\s?月\s?(?P<d>\d{1,2})\s?[日号]"),
-    re.compile(rf"\b(?P<d>\d{{1,2}})(?:st|nd|rd|th)?\s+{_MONTH.format('mon')}(?:,?\s+(?P<y>\d{{4}}))?\b"),
-    re.compile(rf"\b{_MONTH.format('mon')}\s+(?P<d>\d{{1,2}})(?:st|nd|rd|th)?\b(?:,?\s+(?P<y>\d{{4}}))?"),
+    re.compile(rf"\b(?P<d>\d{{1,2}})(?:st|nd|rd|th)?\s+{_MONTH}(?:,?\s+(?P<y>\d{{4}}))?\b"),
+    re.compile(rf"\b{_MONTH}\s+(?P<d>\d{{1,2}})(?:st|nd|rd|th)?\b(?:,?\s+(?P<y>\d{{4}}))?"),
 )
 _WEEKDAY = re.compile(
-    rf"\b(?:every |on )?(?P<en>{'|'.join(_WEEKDAYS)})s?\b|(?:每个?)?(?:周|星期|礼拜)(?P<zh>[一二三四五六日天])", re.IGNORECASE
+    rf"\b(?:every |on )?(?P<en>{'|'.join(_WEEKDAYS)})s?\b|(?:每个?)?(?:周|星期|礼拜)(?P<zh>[一二三四五六日天])",
+    re.IGNORECASE,
 )
 _CLOCKS = re.compile(
     r"(?<![\d:])(?P<a>\d{1,2}[:：]\d{2})(?:\s*(?:-|–|—|to|until|至|到|~)\s*(?P<b>\d{1,2}[:：]\d{2}))?(?![\d:])"
 )
-_NUMBER = r"(?P<n>\d[\d,]*(?:\.\d+)?|[零〇一二两三四五六七八九十百千万亿]+|(?i:\b(?:" + "|".join(_WORDS) + r")\b))"
+_NUMBER = (
+    r"(?P<n>\d[\d,]*(?:\.\d+)?|[零〇一二两三四五六七八九十百千万亿]+|(?i:\b(?:"
+    + "|".join(_WORDS)
+    + r")\b))"
+)
 _UNIT = (
     r"(?P<u>milliseconds?|msec|ms|seconds?|secs?|s|minutes?|mins?|hours?|hrs?|h|days?|weeks?|months?|quarters?|years?"
     r"|per ?cent|%|dollars?|euros?|yuan|usd|eur|rmb|cny|gib|mib|kib|gb|mb|kb|tb"
     r"|毫秒|秒钟?|分钟|小时|个?工作日|天|日|周|个?星期|个?月|个?季度|年|万元|亿元|元|美元|欧元|人|次|条|个|台|套|份|笔)"
 )
-_QUANTITY = re.compile(rf"(?<![\w.:-])(?:(?P<c>[$€¥£])\s?)?{_NUMBER}\s?(?:{_UNIT}(?![A-Za-z]))?", re.IGNORECASE)
+_QUANTITY = re.compile(
+    rf"(?<![\w.:-])(?:(?P<c>[$€¥£])\s?)?{_NUMBER}\s?(?:{_UNIT}(?![A-Za-z]))?", re.IGNORECASE
+)
 _CLASSES: tuple[tuple[str, str, float], ...] = (
     (r"ms|msec|milliseconds?|毫秒", "seconds", 0.001),
     (r"s|secs?|seconds?|秒钟?", "seconds", 1),
@@ -58,41 +73,49 @@ _CLASSES: tuple[tuple[str, str, float], ...] = (
     (r"£", "GBP", 1),
 )
 _DURATIONS = frozenset(("seconds", "days", "months"))
-_UNIT_CLASSES = tuple((re.compile(form, re.IGNORECASE), name, factor) for form, name, factor in _CLASSES)
+_UNIT_CLASSES = tuple(
+    (re.compile(form, re.IGNORECASE), name, factor) for form, name, factor in _CLASSES
+)
 
 _POLARITIES = (
     ("postponed", r"\b(?:postpon\w+|deferr?\w*|put off|on hold)\b|推迟|延期|暂缓|搁置"),
     (
         "rejected",
-        r"\b(?:reject\w*|declin\w+|den(?:y|ied)|veto\w*|cancel\w*|revok\w+|abandon\w*|drop(?:ped)?|disallow\w*|forbid\w*|prohibit\w*"
-        r"|not (?:be )?(?:approved?|allowed|adopt\w*|accept\w*|support\w*|required|use)|no longer|will not|won't|must not)\b"
+        r"\b(?:reject\w*|declin\w+|den(?:y|ied)|veto\w*|cancel\w*|revok\w+|abandon\w*|drop(?:ped)?|disallow\w*"
+        r"|forbid\w*|prohibit\w*|no longer|will not|won't|must not"
+        r"|not (?:be )?(?:approved?|allowed|adopt\w*|accept\w*|support\w*|required|use))\b"
         r"|否决|拒绝|驳回|取消|撤销|不予|不同意|不采用|不再|不得|禁止|未通过|不允许|不批准",
     ),
     (
         "approved",
-        r"\b(?:approv\w+|accept\w*|adopt\w*|agreed|allow\w*|permit\w*|confirm\w*|go ahead|green light)\b|批准|通过|同意|采用|采纳|允许|确认",
+        r"\b(?:approv\w+|accept\w*|adopt\w*|agreed|allow\w*|permit\w*|confirm\w*|go ahead|green light)\b"
+        r"|批准|通过|同意|采用|采纳|允许|确认",
     ),
 )
 _POLARITY = tuple((name, re.compile(form, re.IGNORECASE)) for name, form in _POLARITIES)
 _DECISION = re.compile(
-    r"\b(?:decisions?|decided?|resol(?:ved|ution)|agreed|approv\w+|reject\w+|adopt\w*|shall|must|will be|is set to|are kept|policy)\b"
-    r"|决议|决定|议定|通过|否决|批准|同意|定为|改为|规定|必须|应当|一律",
+    r"\b(?:decisions?|decided?|resol(?:ved|ution)|agreed|approv\w+|reject\w+|adopt\w*|shall|must|will be|is set to"
+    r"|are kept|policy)\b|决议|决定|议定|通过|否决|批准|同意|定为|改为|规定|必须|应当|一律",
     re.IGNORECASE,
 )
 _REPLACES = re.compile(
-    r"\b(?:replac(?:es|ed|ing)|supersed\w+|overrid\w+|revis(?:es|ed)|amend(?:s|ed)|instead of|in place of|no longer in force|withdraw\w*)\b"
-    r"|取代|代替|替代|废止|撤销|修订|作废|不再执行",
+    r"\b(?:replac(?:es|ed|ing)|supersed\w+|overrid\w+|revis(?:es|ed)|amend(?:s|ed)|instead of|in place of"
+    r"|no longer in force|withdraw\w*)\b|取代|代替|替代|废止|撤销|修订|作废|不再执行",
     re.IGNORECASE,
 )
 _FORMAL = re.compile(
-    r"\b(?:in force|effective|valid|as of|owner|due|deadline|next meeting|expires? on)\b|生效|负责人|截止|期限|下次会议", re.IGNORECASE
+    r"\b(?:in force|effective|valid|as of|owner|due|deadline|next meeting|expires? on)\b"
+    r"|生效|负责人|截止|期限|下次会议",
+    re.IGNORECASE,
 )
 _LABEL = re.compile(r"^(?:[-*+•]\s*)?(?:\*\*|__)?[^:：*]{0,40}?[:：]\s*(?:\*\*|__)?\s*")
 _NAME = re.compile(
     r"\b(?:is|are|be|use|uses|using|choose|chose|select(?:ed)?|stay(?: with| on)?|migrate to|move to|switch to)\s+"
     r"(?P<name>(?:[A-Z][\w.+#-]*)(?:\s+[A-Z][\w.+#-]*){0,2})(?=[\s.,;。]|$)"
 )
-_ZH_NAME = re.compile(r"(?:采用|使用|选用|选择|改用|改为|定为|迁移到)\s*(?P<name>[A-Za-z][\w.+#-]*)")
+_ZH_NAME = re.compile(
+    r"(?:采用|使用|选用|选择|改用|改为|定为|迁移到)\s*(?P<name>[A-Za-z][\w.+#-]*)"
+)
 _AND = re.compile(r"\s*(?:and|零|又)?\s*")
 _CJK_WEAK = re.compile(r"[的了在和与及或从自起至到为于把被将由以]|决议|决定|定为|改为|改在|确定")
 
@@ -143,7 +166,13 @@ def _values(text: str) -> list[_Value]:
     """Dates, weekdays, clocks, quantities and names, none within another."""
     found: list[_Value] = []
     taken = [False] * (len(text) + 1)
-    for value in (*_dates(text), *_weekdays(text), *_clocks(text), *_quantities(text), *_names(text)):
+    for value in (
+        *_dates(text),
+        *_weekdays(text),
+        *_clocks(text),
+        *_quantities(text),
+        *_names(text),
+    ):
         if not any(taken[value.start : value.end]):
             taken[value.start : value.end] = [True] * (value.end - value.start)
             found.append(value)
@@ -155,7 +184,11 @@ def _joined(text: str, values: list[_Value]) -> list[_Value]:
     kept: list[_Value] = []
     for value in values:
         before = kept[-1] if kept else None
-        if before and before.unit == value.unit in _DURATIONS and _AND.fullmatch(text, before.end, value.start):
+        if (
+            before
+            and before.unit == value.unit in _DURATIONS
+            and _AND.fullmatch(text, before.end, value.start)
+        ):
             total = float(before.value.split()[0]) + float(value.value.split()[0])
             kept[-1] = _Value(before.start, value.end, value.unit, f"{total:g} {value.unit}")
         else:
@@ -176,7 +209,11 @@ def _dates(text: str) -> Iterable[_Value]:
 
 def _weekdays(text: str) -> Iterable[_Value]:
     for found in _WEEKDAY.finditer(text):
-        at = _WEEKDAYS.index(found["en"].lower()) if found["en"] else "一二三四五六日天".index(found["zh"]) % 7
+        at = (
+            _WEEKDAYS.index(found["en"].lower())
+            if found["en"]
+            else "一二三四五六日天".index(found["zh"]) % 7
+        )
         yield _Value(found.start(), found.end(), "weekday", _WEEKDAYS[min(at, 6)])
 
 
@@ -254,5 +291,9 @@ def _polarity(text: str) -> str:
 def _without_polarity(about: str) -> str:
     for _, form in _POLARITY:
         about = form.sub(" ", about)
-    kept = [word for word in about.split() if word not in ("not", "longer", "decided", "decision", "was", "were")]
+    kept = [
+        word
+        for word in about.split()
+        if word not in ("not", "longer", "decided", "decision", "was", "were")
+    ]
     return " ".join(kept)

@@ -33,13 +33,19 @@ class _Finding:
 
 
 def read_leaf(
-    question: str, kind: str, patterns: list[str], spans: list[EvidenceSpan], terms: list[TermStatistic]
+    question: str,
+    kind: str,
+    patterns: list[str],
+    spans: list[EvidenceSpan],
+    terms: list[TermStatistic],
 ) -> Reading:
     """Read the spans for the question. No claims where nothing shown supports an answer."""
     units = shown_units(spans)
     if kind == "conflict":
         found = statements(question, patterns, terms, units)
-        return _reading([_Finding(_time(s.unit.text), _quote(s.unit, s.unit), s.fields) for s in found], [])
+        return _reading(
+            [_Finding(_time(s.unit.text), _quote(s.unit, s.unit), s.fields) for s in found], []
+        )
     focus = focus_of(question, terms, units)
     if kind == "timeline":
         happened, more = events(patterns, focus, units)
@@ -86,7 +92,9 @@ def _happening(event: Event) -> _Finding:
         "severity": event.severity,
         "component": event.component,
     }
-    return _Finding(event.time, quotes, tuple(Field(name, value) for name, value in fields.items() if value))
+    return _Finding(
+        event.time, quotes, tuple(Field(name, value) for name, value in fields.items() if value)
+    )
 
 
 def _reading(findings: Sequence[_Finding], unknowns: list[str]) -> Reading:
@@ -97,6 +105,10 @@ def _reading(findings: Sequence[_Finding], unknowns: list[str]) -> Reading:
         key = f"c{number}"
         text = " ".join(finding.quotes[0][1].split())
         claims.append(LeafClaim(claim_id=key, text=text, status="direct", time=finding.time))
-        evidence += [EvidenceRef(claim_id=key, span_id=span.span_id, quote=q) for span, q in finding.quotes]
-        fields += [ClaimField(claim_id=key, name=field.name, value=field.value) for field in finding.fields]
+        evidence += [
+            EvidenceRef(claim_id=key, span_id=span.span_id, quote=q) for span, q in finding.quotes
+        ]
+        fields += [
+            ClaimField(claim_id=key, name=field.name, value=field.value) for field in finding.fields
+        ]
     return Reading(claims, evidence, fields, unknowns)

@@ -1,7 +1,7 @@
 """Relevance: how well a unit of text supports an answer to a question, by words alone.
 
-BM25 (Robertson and Zaragoza, 2009) over units, with a bonus for words that stand together in both, times the share of the
-question's words that the unit holds; smoothed over the neighboring units, whose words are context;
+BM25 (Robertson and Zaragoza, 2009) over units, with a bonus for words that stand together in both, times the
+share of the question's words that the unit holds; smoothed over the neighboring units, whose words are context;
 times the BM25 of the span around the unit. A word weighs by its rarity in the corpus and by its rarity among the
 units shown (their geometric mean): the first says what the question is about, the second which unit says
 more about it than the others.
@@ -12,6 +12,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 from runtime.lexicon import is_cjk, stems
 from runtime.models.extractive.shown import Shown
@@ -89,7 +90,9 @@ def unit_scores(focus: Focus, units: Sequence[Shown]) -> list[float]:
     own = _own_scores(focus, units)
     prior = _span_prior(focus, units)
     return [
-        _smoothed(own, units, index) * prior[unit.span.span_id] * _STANDING.get(unit.form, 1.0) if unit.quotable and unit.stems else 0.0
+        _smoothed(own, units, index) * prior[unit.span.span_id] * _STANDING.get(unit.form, 1.0)
+        if unit.quotable and unit.stems
+        else 0.0
         for index, unit in enumerate(units)
     ]
 
@@ -132,7 +135,7 @@ def _own_scores(focus: Focus, units: Sequence[Shown]) -> list[float]:
     found = [focus.found(unit.stems) for unit in units]
     present = {word for each in found for word in each}
     total = sum(focus.weights[word] for word in present) or 1.0
-    pairs = {pair for pair in zip(focus.words, focus.words[1:], strict=False) if pair[0] != pair[1]}
+    pairs = {pair for pair in pairwise(focus.words) if pair[0] != pair[1]}
     scores: list[float] = []
     for unit, counts in zip(units, found, strict=True):
         share = sum(focus.weights[word] * min(1.0, n) for word, n in counts.items()) / total
@@ -144,18 +147,27 @@ def _own_scores(focus: Focus, units: Sequence[Shown]) -> list[float]:
 
 def _bm25(focus: Focus, counts: Mapping[str, float], length: float) -> float:
     norm = _SATURATION * (1 - _LENGTH + _LENGTH * length)
-    return sum(focus.weights[word] * n * (_SATURATION + 1) / (n + norm) for word, n in counts.items())
+    return sum(
+        focus.weights[word] * n * (_SATURATION + 1) / (n + norm) for word, n in counts.items()
+    )
 
 
 def _together(
-    focus: Focus, pairs: Iterable[tuple[str, str]], counts: Mapping[str, float], words: Sequence[str]
+    focus: Focus,
+    pairs: Iterable[tuple[str, str]],
+    counts: Mapping[str, float],
+    words: Sequence[str],
 ) -> float:
     """The weight of the word pairs of the question that stand together, with at most one word between."""
     wanted = {pair for pair in pairs if pair[0] in counts and pair[1] in counts}
     if not wanted:
         return 0.0
-    near = {*zip(words, words[1:], strict=False), *zip(words, words[2:], strict=False)}
-    return sum(min(focus.weights[a], focus.weights[b]) for a, b in wanted if (a, b) in near or (b, a) in near)
+    near = {*pairwise(words), *zip(words, words[2:], strict=False)}
+    return sum(
+        min(focus.weights[a], focus.weights[b])
+        for a, b in wanted
+        if (a, b) in near or (b, a) in near
+    )
 
 
 def _smoothed(own: Sequence[float], units: Sequence[Shown], index: int) -> float:
@@ -180,6 +192,8 @@ def _span_prior(focus: Focus, units: Sequence[Shown]) -> dict[str, float]:
         if unit.quotable:
             words.setdefault(unit.span.span_id, []).extend(unit.stems)
     average = sum(map(len, words.values())) / max(1, len(words)) or 1.0
-    scores = {key: _bm25(focus, focus.found(each), len(each) / average) for key, each in words.items()}
+    scores = {
+        key: _bm25(focus, focus.found(each), len(each) / average) for key, each in words.items()
+    }
     best = max(scores.values(), default=0.0) or 1.0
     return {key: score / best for key, score in scores.items()}

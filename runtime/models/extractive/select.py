@@ -38,7 +38,9 @@ _APPETITES = {
 _DEFAULT = _APPETITES["lookup"]
 
 
-def supporting(kind: str, patterns: Sequence[str], focus: Focus, units: Sequence[Shown]) -> list[int]:
+def supporting(
+    kind: str, patterns: Sequence[str], focus: Focus, units: Sequence[Shown]
+) -> list[int]:
     """The indices of the units that support an answer, in order; none if nothing does."""
     appetite = _APPETITES.get(kind, _DEFAULT)
     wanted = [pattern for pattern in patterns if pattern.strip()]
@@ -46,7 +48,10 @@ def supporting(kind: str, patterns: Sequence[str], focus: Focus, units: Sequence
     if kind == "summary":
         # What was decided belongs into an overview, in whatever words.
         bonus = _DECIDED * max(scores, default=0.0)
-        scores = [score + bonus if score and is_decision(unit.text) else score for score, unit in zip(scores, units, strict=True)]
+        scores = [
+            score + bonus if score and is_decision(unit.text) else score
+            for score, unit in zip(scores, units, strict=True)
+        ]
     if not wanted:
         return _best(appetite, focus, units, scores)
     hits = matching(wanted, units)
@@ -67,12 +72,20 @@ def matching(patterns: Sequence[str], units: Sequence[Shown]) -> set[int]:
         if units[i].run == units[i + 1].run and units[i].form == units[i + 1].form == "sentence"
     ]
     found = all_match(patterns, [f"{texts[i]}\n{texts[i + 1]}" for i in pairs])
-    return {at for i, both in zip(pairs, found, strict=True) if both for at in (i, i + 1) if texts[at]}
+    return {
+        at for i, both in zip(pairs, found, strict=True) if both for at in (i, i + 1) if texts[at]
+    }
 
 
-def _best(appetite: Appetite, focus: Focus, units: Sequence[Shown], scores: Sequence[float]) -> list[int]:
+def _best(
+    appetite: Appetite, focus: Focus, units: Sequence[Shown], scores: Sequence[float]
+) -> list[int]:
     ranked = sorted(range(len(units)), key=lambda i: (-scores[i], i))
-    if not ranked or scores[ranked[0]] <= 0 or focus.coverage(_context(units, ranked[0])) < appetite.least:
+    if (
+        not ranked
+        or scores[ranked[0]] <= 0
+        or focus.coverage(_context(units, ranked[0])) < appetite.least
+    ):
         return []
     least = appetite.share * scores[ranked[0]]
     chosen = {i for i in ranked[: appetite.most] if scores[i] >= least}
@@ -86,7 +99,9 @@ def _context(units: Sequence[Shown], index: int) -> list[str]:
     return [*source, *(units[above].stems if above is not None else ()), *units[index].stems]
 
 
-def _between(chosen: set[int], units: Sequence[Shown], scores: Sequence[float], least: float) -> set[int]:
+def _between(
+    chosen: set[int], units: Sequence[Shown], scores: Sequence[float], least: float
+) -> set[int]:
     """Single units between two chosen ones: a quote with a hole in it reads badly and is seldom better."""
     return {
         i + 1
@@ -100,7 +115,11 @@ def _between(chosen: set[int], units: Sequence[Shown], scores: Sequence[float], 
 
 
 def _best_matching(
-    appetite: Appetite, focus: Focus, units: Sequence[Shown], scores: Sequence[float], hits: set[int]
+    appetite: Appetite,
+    focus: Focus,
+    units: Sequence[Shown],
+    scores: Sequence[float],
+    hits: set[int],
 ) -> list[int]:
     """The matching units, best first up to the limit, and sentences beside them that say at least as much."""
     ranked = sorted(hits, key=lambda i: (-scores[i], i))
@@ -108,7 +127,9 @@ def _best_matching(
     share = 0.0 if appetite.most > len(hits) else appetite.share
     chosen = {i for i in ranked[: appetite.most] if scores[i] >= share * best}
     limit = _BESIDE if appetite.strict else appetite.share
-    return sorted(chosen | {i for i in _candidates(appetite, units, chosen) if scores[i] >= limit * best > 0})
+    return sorted(
+        chosen | {i for i in _candidates(appetite, units, chosen) if scores[i] >= limit * best > 0}
+    )
 
 
 def _candidates(appetite: Appetite, units: Sequence[Shown], chosen: set[int]) -> set[int]:

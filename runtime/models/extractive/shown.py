@@ -19,8 +19,8 @@ _MARGIN_UNITS = 2
 class Shown:
     """One unit as it is shown. Only `quotable` units are evidence.
 
-    `run` numbers the contiguous stretches, `opens` says that a paragraph opens with the unit, and `heading` is the index
-    of the heading or title above it in the same run.
+    `run` numbers the contiguous stretches, `opens` says that a paragraph opens with the unit, and `heading` is the
+    index of the heading or title above it in the same run.
     """
 
     span: EvidenceSpan

@@ -4,6 +4,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from runtime.lexicon import stems
 from runtime.models.extractive.fields import Field, fields_of, is_decision, replaces
 from runtime.models.extractive.score import Focus, focus_of
 from runtime.models.extractive.select import matching
@@ -13,8 +14,9 @@ from signatures import TermStatistic
 MAX_STATEMENTS = 40
 _ABOUT = 0.4
 _ASKS_FOR_CONFLICT = re.compile(
-    r"\b(?:contradict\w*|conflict\w*|inconsisten\w*|disagree\w*|incompatible|at odds|decisions?|decided|statements?|minutes|meetings?"
-    r"|earlier|later|previous|other|each|without|saying|documents?|notes|sources?|records?|find|list|show|any|there)\b"
+    r"\b(?:contradict\w*|conflict\w*|inconsisten\w*|disagree\w*|incompatible|at odds|decisions?|decided|statements?"
+    r"|minutes|meetings?|earlier|later|previous|other|each|without|saying|documents?|notes|sources?|records?|find|list|show"
+    r"|any|there)\b"
     r"|互相|相互|彼此|前后|矛盾|冲突|不一致|抵触|决议|决定|纪要|会议|说法|关于|之间|文档|记录|找出|列出|存在",
     re.IGNORECASE,
 )
@@ -39,7 +41,11 @@ def statements(
     found: list[tuple[float, int, Stated]] = []
     for index, unit in enumerate(units):
         # A row of a table lists items side by side; what differs between two rows is not at odds.
-        if not unit.quotable or unit.form in ("heading", "title", "row") or (hits is not None and index not in hits):
+        if (
+            not unit.quotable
+            or unit.form in ("heading", "title", "row")
+            or (hits is not None and index not in hits)
+        ):
             continue
         fields = tuple(fields_of(unit.text))
         about = _about(index, units, focus) if topic else 0.0
@@ -55,7 +61,7 @@ def statements(
 def topic_of(question: str) -> str:
     """The question without the words that ask for a contradiction; empty if nothing else is left."""
     topic = _ASKS_FOR_CONFLICT.sub(" ", question)
-    return topic if re.sub(r"\W|\b(?:which|what|these|those|do|does|did|are|is|in|of|an?|the|so|and|or|about)\b|[有哪些的了]", "", topic, flags=re.I) else ""
+    return topic if any(len(word) > 1 for word in stems(topic)) else ""
 
 
 def _about(index: int, units: Sequence[Shown], focus: Focus) -> float:
@@ -70,4 +76,9 @@ def _about(index: int, units: Sequence[Shown], focus: Focus) -> float:
 def _replaced_after(index: int, units: Sequence[Shown]) -> bool:
     """Whether the next sentence of the same paragraph says that this statement replaces another."""
     following = units[index + 1] if index + 1 < len(units) else None
-    return bool(following and following.run == units[index].run and not following.opens and replaces(following.text))
+    return bool(
+        following
+        and following.run == units[index].run
+        and not following.opens
+        and replaces(following.text)
+    )

@@ -17,7 +17,9 @@ _FULL = (
 )
 _STAMP = re.compile(rf".{{0,80}}?(?<![\w.-])({'|'.join(_FULL)})", re.DOTALL)
 _START = r"[-\s\[(<{\"']{0,3}(?:\w{1,16}\"?\s*[:=]\s*\"?)?"
-_LEADING = re.compile(rf"{_START}({_DATE}(?=[\s\],|])|{_CLOCK}{_ZONE}(?=[\s\],|])|1\d{{9}}(?:\.\d+|\d{{3}})?(?=[\s\],|]))")
+_LEADING = re.compile(
+    rf"{_START}({_DATE}(?=[\s\],|])|{_CLOCK}{_ZONE}(?=[\s\],|])|1\d{{9}}(?:\.\d+|\d{{3}})?(?=[\s\],|]))"
+)
 _BEFORE_STAMP = re.compile(r"[^\s]{0,40}(?:\s+\S{1,40}){0,3}\s*[\[(<\"']*$")
 _MENTION = re.compile(
     rf"(?<![\d.])(?:{_DATE}(?:[T\s]{_CLOCK}{_ZONE})?|\d{{4}}\s?年(?:\s?\d{{1,2}}\s?月(?:\s?\d{{1,2}}\s?[日号])?)?"

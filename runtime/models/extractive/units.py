@@ -1,7 +1,8 @@
 """Units: the smallest stretches of a span that a reader quotes.
 
 A unit is a sentence of prose, a line that stands for itself (log line, table row, heading, list item), or one record of
-a CSV or JSONL file. A heading bears markup, a title does not. Units are in order, do not overlap, and bear no surrounding white space.
+a CSV or JSONL file. A heading bears markup, a title does not. Units are in order, do not overlap, and bear no
+surrounding white space.
 """
 
 import re
@@ -17,11 +18,13 @@ Form = Literal["record", "row", "heading", "title", "sentence"]
 _LINE = re.compile(r"[^\r\n\f\v\x1c-\x1e\x85\u2028\u2029]+")
 _HEADING = re.compile(r"#{1,6}\s+\S|=+ .* =+$|={2,}\s*\S")
 _ROW = re.compile(r"\|.*\|$|\{.*\},?$")
-_LEVEL = re.compile(r"\[?(?:TRACE|DEBUG|INFO|NOTICE|WARN|WARNING|ERROR|FATAL|CRITICAL|ALERT|SEVERE)\b\]?[\s:|]")
+_LEVEL = re.compile(
+    r"\[?(?:TRACE|DEBUG|INFO|NOTICE|WARN|WARNING|ERROR|FATAL|CRITICAL|ALERT|SEVERE)\b\]?[\s:|]"
+)
 _BREAK = re.compile(r"\r\n|\r|\n")
 _BLANK_BEFORE = re.compile(r"(?:\r\n|\r|\n)[ \t]*(?:\r\n|\r|\n)\Z")
 _DELIMITERS = (",", "\t", ";")
-_ENDS_SENTENCE = frozenset(".!?。！？…\"”’」』；;：:,，、)）*")
+_ENDS_SENTENCE = frozenset('.!?。！？…"”’」』；;：:,，、)）*')
 _LONGEST_HEADING = 120
 
 
@@ -60,7 +63,11 @@ def _ranges(text: str) -> Iterator[tuple[int, int, bool]]:
 def _delimited_rows(text: str) -> list[tuple[int, int]]:
     """Records: JSON objects of one line, and three or more lines in a row with one number of one delimiter."""
     lines = [found.span() for found in _LINE.finditer(text) if not found[0].isspace()]
-    rows = {i for i, (a, b) in enumerate(lines) if text[a] == "{" and text[a:b].rstrip().endswith(("}", "},"))}
+    rows = {
+        i
+        for i, (a, b) in enumerate(lines)
+        if text[a] == "{" and text[a:b].rstrip().endswith(("}", "},"))
+    }
     for delimiter in _DELIMITERS:
         counts = [text.count(delimiter, a, b) for a, b in lines]
         run = 0
