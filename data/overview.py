@@ -3,7 +3,7 @@
 One line a source, always the same for the same corpus:
 
     corpus: 2 sources, 5013 lines, 471300 characters, 42 partitions (by heading, time), 1 not readable
-    source order-service.log | log | 5012 lines | 471200 chars | 41 partitions | 2026-03-02T08:00:01 .. 2026-03-02T11:59:58
+    source order.log | log | 5012 lines | 471200 chars | 41 partitions | 2026-03-02T08:00:01 .. 2026-03-02T11:59:58
       1: 2026-03-02 08:00:01,123 INFO [order] started
     not readable: img.png (skipped: binary)
 

@@ -7,6 +7,7 @@ of the line in its source), `time` (as the line, or the nearest line before that
 
 import hashlib
 from collections.abc import Iterable
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -78,8 +79,9 @@ class SegmentWriter:
 
     def discard(self) -> None:
         """Leave nothing behind."""
-        self._writer.close()
-        self._file.close()
+        with suppress(OSError, pa.ArrowInvalid):  # it may be closed, or the disk may be full
+            self._writer.close()
+            self._file.close()
         self._path.unlink(missing_ok=True)
 
     def _flush(self) -> None:

@@ -43,7 +43,9 @@ class TimeFormat:
 
 def _named(match: re.Match[str]) -> datetime:
     """From the groups y (may be empty), mo, d, h, m, s, f; a leap second counts as second 59."""
-    year, month, day, hour, minute, second, fraction = match.group(*"y mo d h m s f".split())
+    year, month, day, hour, minute, second, fraction = match.group(
+        "y", "mo", "d", "h", "m", "s", "f"
+    )
     return datetime(
         _year(year),
         int(month) if month.isdigit() else _MONTHS.index(month.lower()) + 1,

@@ -116,6 +116,7 @@ class LeafAnalysis:
             leaf=True,
             frame_id=frame.id,
             step_id=step.id,
+            span_ids=[span.id for span in reading.spans],
             check=check_leaf,
         )
         claims, rejected = Verifier(run.workspace.corpus, reading.spans).claims(

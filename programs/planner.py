@@ -3,7 +3,7 @@
 import dspy
 
 from programs.assembly import is_limited
-from programs.planning import fallback, ordered, rescued
+from programs.planning import fallback, ordered, rescued, stated
 from programs.prompts import plan_inputs
 from programs.run import Run
 from runtime.errors import LimitReached, ParseFailure, StepError
@@ -43,7 +43,7 @@ class Planner:
                 warnings.append(("plan_failed", f"the model gave no plan: {error}"))
             except LimitReached as error:
                 warnings.append(("limit", str(error)))
-        if not any(each.action != "conclude" for each in steps):
+        if not any(each.action != "conclude" for each in stated(steps)):
             steps, degraded = self._fallback(frame), True
             think = "No usable plan was given: this one follows from the kind of question."
             warnings.append(("plan_fallback", "a fallback plan by kind of question is used"))

@@ -66,7 +66,7 @@ def ordered(
     `taken` are ids of steps that have ended; they may be depended on and not be used again.
     """
     warnings: list[tuple[str, str]] = []
-    kept = [each for each in steps if each.description.strip() or each.query.strip()]
+    kept = stated(steps)
     body = [each for each in kept if each.action != "conclude"]
     closing = next((each for each in reversed(kept) if each.action == "conclude"), conclusion())
     if len(body) > max_steps - 1:
@@ -88,6 +88,15 @@ def ordered(
         runnable.append(each.model_copy(update={"depends_on": needs}))
         known.add(each.id)
     return Ordered(tuple(runnable), tuple(warnings))
+
+
+def stated(steps: Sequence[PlannedStep]) -> list[PlannedStep]:
+    """The steps that say something: a blank one asks for nothing."""
+    return [
+        each
+        for each in steps
+        if each.description.strip() or each.query.strip() or any(p.strip() for p in each.patterns)
+    ]
 
 
 def _with_unique_ids(steps: Sequence[PlannedStep], taken: Collection[str]) -> list[PlannedStep]:
@@ -125,7 +134,7 @@ def rescued(reply: str) -> tuple[str, list[PlannedStep]] | None:
 
 
 def _objects(text: str) -> Iterable[dict[str, Any]]:
-    """JSON objects in a text, outermost first, each decoded by itself so that two are never joined."""
+    """JSON objects in a text and what each wraps, in order, each decoded by itself so that two are never joined."""
     decoder = json.JSONDecoder()
     at = text.find("{")
     while at >= 0:
@@ -136,6 +145,7 @@ def _objects(text: str) -> Iterable[dict[str, Any]]:
             continue
         if isinstance(value, dict):
             yield value
+            yield from (each for each in value.values() if isinstance(each, dict))
         at = text.find("{", end)
 
 

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from programs.planning import Ordered, ordered
+from programs.planning import Ordered, ordered, stated
 from programs.routing import needs
 from runtime.frames import Frame, Step
 from signatures import Decision, PlannedStep
@@ -116,7 +116,7 @@ def accepted(
     """The remaining steps that a model's decision comes to, made runnable."""
     ended = [step.id for step in frame.steps if step.ended]
     remaining = [step.planned for step in frame.remaining]
-    chosen = list(steps) if decision == "revise" and steps else remaining
+    chosen = (stated(steps) if decision == "revise" else []) or remaining
     if decision == "finish":
         chosen = [step for step in remaining if step.action == "conclude"]
     room = max(1, max_steps - len(ended))

@@ -3,6 +3,7 @@
 import dspy
 
 from programs.assembly import is_limited
+from programs.observing import counted
 from programs.planner import check_steps, depth_left
 from programs.prompts import refine_inputs
 from programs.refinement import (
@@ -13,6 +14,7 @@ from programs.refinement import (
     by_class,
     unblocked,
 )
+from programs.repeats import ALLOWED, repeats
 from programs.run import Run
 from runtime.errors import LimitReached, StepError
 from runtime.events import Refined
@@ -34,8 +36,11 @@ class Refiner:
         warnings: list[tuple[str, str]] = []
         mended = by_class(frame, steps, run.limits.retries)
         if mended.decision == "keep" and self._asks(frame, steps):
-            run.tell("refine", 0, 1, frame.task)
-            mended, warnings = await self._refined_by_model(frame, steps, mended)
+            if _spent(frame, run.limits.refinements_per_frame):
+                warnings = self._warned_once(frame)
+            else:
+                run.tell("refine", 0, 1, frame.task)
+                mended, warnings = await self._refined_by_model(frame, steps, mended)
         event = Refined(
             frame_id=frame.id,
             after=frame.unrefined,
@@ -49,18 +54,19 @@ class Refiner:
         run.commit(event, *run.warn(frame.id, warnings))
 
     def _asks(self, frame: Frame, steps: tuple[Step, ...]) -> bool:
-        run = self._run
-        asked = sum(1 for each in frame.refinements if each.called_model)
-        if (
-            not frame.remaining
-            or is_limited(run.state)
-            or asked >= run.limits.refinements_per_frame
-        ):
+        """Whether the model's view is wanted. A plan that repeats itself is not discussed any more."""
+        if not frame.remaining or is_limited(self._run.state) or repeats(frame) > ALLOWED:
             return False
         seen_before = any(
             step.observation and step.observation.error_class == "repeat" for step in steps
         )
         return asks_model(self._policy, frame, steps, seen_before)
+
+    def _warned_once(self, frame: Frame) -> list[tuple[str, str]]:
+        cap = self._run.limits.refinements_per_frame
+        text = f"the plan of {frame.id} stands from here on: it was refined {counted(cap, 'time')}"
+        told = any(each.message == text for each in self._run.state.warnings)
+        return [] if told else [("limit_refinements", text)]
 
     async def _refined_by_model(
         self, frame: Frame, steps: tuple[Step, ...], kept: Refinement
@@ -78,9 +84,9 @@ class Refiner:
             )
         except StepError as error:
             text = f"no usable refinement, the plan stands: {error}"
-            return _unusable(kept), [("refine_failed", text)]
+            return _unusable(kept, called=True), [("refine_failed", text)]
         except LimitReached as error:
-            return _unusable(kept), [("limit", str(error))]
+            return _unusable(kept, called=False), [("limit", str(error))]
         plan = accepted(
             reply.decision,
             reply.steps,
@@ -99,5 +105,10 @@ class Refiner:
         return refinement, list(plan.warnings)
 
 
-def _unusable(kept: Refinement) -> Refinement:
-    return Refinement(kept.decision, kept.reason, kept.think, kept.steps, degraded=True)
+def _spent(frame: Frame, cap: int) -> bool:
+    """Whether the model was asked as often as it may be; attempts count, not successes."""
+    return sum(each.called_model for each in frame.refinements) >= cap
+
+
+def _unusable(kept: Refinement, *, called: bool) -> Refinement:
+    return Refinement(kept.decision, kept.reason, kept.think, kept.steps, True, called)

@@ -11,7 +11,8 @@ class CallRecord(BaseModel):
     """One attempt, as it is logged: first as an intent, then done or failed.
 
     `key` is the key of the call followed by `#` and the attempt, from 1. `outputs` is the JSON of the output
-    fields, `reply` the raw text, `started` seconds since the epoch.
+    fields, `reply` the raw text, `started` seconds since the epoch. `prompt_version` is a hash over instructions and
+    demos; `span_ids` names the evidence that was shown.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -28,6 +29,8 @@ class CallRecord(BaseModel):
     error: str = ""
     reply: str = ""
     input_hash: str
+    prompt_version: str = ""
+    span_ids: tuple[str, ...] = ()
     started: float
     seconds: float = 0.0
     frame_id: str = ""

@@ -7,7 +7,7 @@ engine really did, whatever came of it. A call that the log knows as done is not
 import asyncio
 import hashlib
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -116,6 +116,7 @@ class Caller:
         leaf: bool = False,
         frame_id: str = "",
         step_id: str = "",
+        span_ids: Sequence[str] = (),
         check: Check | None = None,
     ) -> dspy.Prediction:
         """Call `predictor` (a `dspy.Predict`, or a `dspy.ChainOfThought`) once, within the limits.
@@ -145,6 +146,8 @@ class Caller:
             step_id=step_id,
             check=check,
             input_hash=hashlib.sha256(rendered).hexdigest(),
+            prompt_version=_prompt_version(predict),
+            span_ids=tuple(span_ids),
             settings=settings,
             asked=self._asked(predict, settings, len(rendered), price),
             price=price,
@@ -203,6 +206,8 @@ class Caller:
             attempt=number,
             model=job.lm.model,
             input_hash=job.input_hash,
+            prompt_version=job.prompt_version,
+            span_ids=job.span_ids,
             started=time.time(),
             frame_id=job.frame_id,
             step_id=job.step_id,
@@ -332,6 +337,13 @@ class Caller:
         if self._prepared is None or self._prepared[0] is not chosen:
             self._prepared = chosen, prepared(chosen)
         return self._prepared[1]
+
+
+def _prompt_version(predict: Any) -> str:
+    """A hash over what an optimizer may change of a predictor: its instructions and its demos."""
+    demos = to_json([dict(demo) for demo in predict.demos], fallback=str)
+    instructions = predict.signature.instructions.encode()
+    return hashlib.sha256(instructions + demos).hexdigest()[:12]
 
 
 _FEEDBACK_FIELD = dspy.InputField(desc="what was wrong with your previous reply; mend it")

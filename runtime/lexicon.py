@@ -51,16 +51,18 @@ _HUMP = re.compile(r"(?<=[a-z])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z]{2})")
 _POSSESSIVE = re.compile(r"'s?$")
 
 _STOPWORDS = """
-    a about above after again all also am an and any are aren't as at be because been before being between both but by can can't cannot could couldn't did didn't do does doesn't doing don't during each
-    few for from further had hadn't has hasn't have haven't having he her here hers herself him himself his how i
-    i'd i'll i'm i've if in into is isn't it it'll its itself just let me mightn't more most mustn't my myself no
-    nor not now of on once only or other our ours ourselves out own same shan't she should shouldn't so
-    some such than that that'll the their theirs them themselves then there these they they'd they'll they're
-    they've this those through to too until very was wasn't we we'd we'll we're we've were weren't what
-    when where which while who whom whose why will with won't would wouldn't you you'd you'll you're you've your
-    yours yourself yourselves shall might must upon per via etc
-    什么 怎么 怎样 如何 为何 哪些 哪个 哪里 哪一 多少 几个 是否 我们 你们 他们 她们 它们 以及 这个 那个 这些 那些 一个
-    的 了 是 在 和 与 及 或 有 吗 呢 吧 啊 把 被 就 也 都 而 其 之
+    a about above after again all also am an and any are aren't as at be because been before being between both but
+    by can can't cannot could couldn't did didn't do does doesn't doing don't during each few for from further had
+    hadn't has hasn't have haven't having he her here hers herself him himself his how i i'd i'll i'm i've if in
+    into is isn't it it'll its itself just let me mightn't more most mustn't my myself no nor not now of on once
+    only or other our ours ourselves out own same shan't she should shouldn't so some such than that that'll the
+    their theirs them themselves then there these they they'd they'll they're they've this those through to too
+    until very was wasn't we we'd we'll we're we've were weren't what when where which while who whom whose why will
+    with won't would wouldn't you you'd you'll you're you've your yours yourself yourselves shall might must upon
+    per via etc
+    什么 怎么 怎样 如何 为何 哪些 哪个 哪里 哪一 多少 几个 是否 我们 你们 他们 她们 它们
+    以及 这个 那个 这些 那些 一个 的 了 是 在 和 与 及 或 有 吗 呢 吧 啊 把 被 就
+    也 都 而 其 之
 """
 STOPWORDS: frozenset[str] = frozenset(_STOPWORDS.split())
 

@@ -31,7 +31,8 @@ _ALONE = re.compile(
     r"|\s*第[一二三四五六七八九十百千零〇两\d]+[章节節篇部回卷]"
 )
 _CODE = re.compile(
-    r".*[{}]\s*$|.*[()=].*;\s*$|\s*(?:(?:async )?def \w+\(|class \w+[(:]|from \S+ import|import [\w.]+\s*$|#include|@\w+\()"
+    r".*[{}]\s*$|.*[()=].*;\s*$"
+    r"|\s*(?:(?:async )?def \w+\(|class \w+[(:]|from \S+ import|import [\w.]+\s*$|#include|@\w+\()"
 )
 _STARTS = re.compile(
     r"\s*(?:[-*+•–]\s|\d{1,3}[.)]\s|[a-z][.)]\s|[A-Z]\)\s|[(（][0-9a-zA-Z一二三四五六七八九十]{1,3}[)）]"

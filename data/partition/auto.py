@@ -14,7 +14,7 @@ from data.source import Source
 
 _PYTHON = (".py", ".pyi")
 _MARKDOWN = (".md", ".markdown", ".mdx")
-_PROSE = frozenset("text/plain text/x-rst text/asciidoc text/org text/x-tex".split())
+_PROSE = ("text/plain", "text/x-rst", "text/asciidoc", "text/org", "text/x-tex")
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,8 +1,8 @@
 """Cuts: where a stretch of text is divided into spans of limited length.
 
 In order of preference: at a blank line, at the end of a line, at the end of a sentence, at white space, and when there
-is none of them hard at the limit. A line end in the middle of a sentence (prose wrapped by hand) comes after the end of a
-sentence. A cut never falls within CR LF, and within one visible character (an accent, an emoji sequence) only when
+is none of them hard at the limit. A line end in the middle of a sentence (prose wrapped by hand) comes after the end
+of a sentence. A cut never falls within CR LF, and within one visible character (an accent, an emoji sequence) only when
 that character is longer than anything sensible.
 """
 

@@ -1,7 +1,8 @@
 """HeadingPartitioner: sections of a text with headings.
 
-Markdown headings (`# Title`, or underlined), those of a wiki (`== Title ==`), not inside fenced code, and Chinese ones (第三章, 一、) count; numbered
-headings (`1.2 Title`) only where the text has no Markdown headings, since most numbered lines there are lists.
+Markdown headings (`# Title`, or underlined), those of a wiki (`== Title ==`) and Chinese ones (第三章, 一、) count, but
+not inside fenced code; numbered headings (`1.2 Title`) count only where the text has none of the others, since most
+numbered lines there are lists.
 """
 
 import re

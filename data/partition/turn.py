@@ -3,6 +3,7 @@
 import re
 from collections import Counter
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import ClassVar
 
 from data.partition.lines import line_starts
@@ -18,7 +19,7 @@ _CHINESE = r"[\u4e00-\u9fff·]{1,8}(?:[（(][^（()）]{1,12}[)）])?"
 _TURN = re.compile(
     rf"[ \t]*{_STAMP}(?:\*\*)?(?P<name>{_CHINESE}|{_WESTERN})(?:\*\*)?[ \t]?(?P<colon>[:：])(?:\*\*)?(?!//|:)"
 )
-_ROLES = frozenset("user assistant system human ai bot agent customer q a".split())
+_ROLES = ("user", "assistant", "system", "human", "ai", "bot", "agent", "customer", "q", "a")
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +39,7 @@ def turns(text: str) -> list[tuple[int, str]]:
     """Offset and speaker of each turn. A name that opens only one line is no speaker, but a word and a colon."""
     edges = [*line_starts(text).tolist(), len(text)]
     found: list[tuple[int, str]] = []
-    for start, stop in zip(edges, edges[1:], strict=False):
+    for start, stop in pairwise(edges):
         match = _TURN.match(text, start, min(stop, start + 120))
         if match and _is_name(match["name"]):
             found.append((start, match["name"]))

@@ -1,12 +1,14 @@
 """Answering: a run from its question to its printed answer, whether it begins or goes on."""
 
 from collections.abc import Sequence
+from contextlib import ExitStack
 from pathlib import Path
 
 from data.corpus import Corpus, load_corpus
+from programs.answer import Answer
 from runtime.errors import CorpusError
 from runtime.frames import fold
-from runtime.journal import RunRecord
+from runtime.journal import Journal, RunRecord
 from spantree.cli.display import Display
 from spantree.cli.exits import STATUSES
 from spantree.cli.reading import checked_paths, checked_question, read_corpus
@@ -24,37 +26,43 @@ def answer_question(
     settings.check()
     folder = store_folder(display.store)
     display.banner(settings)
-    with display.watching() as watcher:
-        models = settings.models()
-        corpus = read_corpus(paths, folder, watcher.parsed)
-        journal = open_journal(folder)
-        program = settings.build(models, journal, watcher.ran)
-        with display.resumable(watcher):
-            answer = program(question=question, corpus=corpus).answer
-    display.finish(answer, journal)
+    with ExitStack() as stack:
+        with display.watching() as watcher:
+            models = settings.models()
+            corpus = read_corpus(paths, folder, watcher.parsed)
+            journal = stack.enter_context(open_journal(folder))
+            program = settings.build(models, journal, watcher.ran)
+            with display.resumable(watcher):
+                answer = program(question=question, corpus=corpus).answer
+        display.finish(answer, journal)
     return STATUSES[answer.outcome]
 
 
 def resume_run(run: str, display: Display, *, stored_text: bool) -> int:
     """Go on with a run, or print the answer of a finished one. Returns the exit status."""
-    journal = journal_of_runs(store_folder(display.store), run)
-    record = journal.run(run).record
-    state = fold(journal.events(record.run_id))
-    answer = stored_answer(state)
-    if answer is not None:
-        display.say(f"run {record.run_id} is finished; this is its answer")
-    else:
-        settings = Settings.of(record)
-        display.banner(settings)
-        display.so_far(state)
-        corpus = stored_corpus(record, stored_text=stored_text)
-        with display.watching() as watcher:
-            watcher.run_id = record.run_id
-            program = settings.build(settings.models(), journal, watcher.ran)
-            with display.resumable(watcher):
-                answer = program.resume(record.run_id, corpus).answer
-    display.finish(answer, journal)
+    with journal_of_runs(store_folder(display.store), run) as journal:
+        record = journal.run(run).record
+        state = fold(journal.events(record.run_id))
+        answer = stored_answer(state)
+        if answer is not None:
+            display.say(f"run {record.run_id} is finished; this is its answer")
+        else:
+            display.so_far(state)
+            answer = _resumed(record, journal, display, stored_text=stored_text)
+        display.finish(answer, journal)
     return STATUSES[answer.outcome]
+
+
+def _resumed(record: RunRecord, journal: Journal, display: Display, *, stored_text: bool) -> Answer:
+    settings = Settings.of(record)
+    display.banner(settings)
+    models = settings.models()
+    corpus = stored_corpus(record, stored_text=stored_text)
+    with display.watching() as watcher:
+        watcher.run_id = record.run_id
+        program = settings.build(models, journal, watcher.ran)
+        with display.resumable(watcher):
+            return program.resume(record.run_id, corpus).answer
 
 
 def stored_corpus(record: RunRecord, *, stored_text: bool) -> Corpus:

@@ -1,6 +1,5 @@
 """Display: what a verb that runs a program shows before, during and after it."""
 
-import shlex
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -17,6 +16,7 @@ from spantree.cli.progress import Admission, watcher
 from spantree.cli.render import render_answer
 from spantree.cli.settings import DEFAULT_MODEL, Settings
 from spantree.cli.stack import add_stack, stack_page
+from spantree.cli.store import resume_command
 
 if TYPE_CHECKING:
     from programs.answer import Answer
@@ -68,21 +68,14 @@ class Display:
         except (KeyboardInterrupt, RunCancelled) as interrupt:
             if not admission.run_id:
                 raise
-            raise Interrupted(self.resume_command(admission.run_id)) from interrupt
+            raise Interrupted(resume_command(admission.run_id, self.store)) from interrupt
         except LimitsError:
             raise  # the same limits would stop it again
         except UserError as error:
             if admission.run_id:
-                again = self.resume_command(admission.run_id)
+                again = resume_command(admission.run_id, self.store)
                 error.hint = f"{error.hint}; then: {again}" if error.hint else again
             raise
-
-    def resume_command(self, run_id: str) -> str:
-        """The command that goes on with a run."""
-        words = ["spantree", "resume", run_id]
-        if self.store is not None:
-            words += ["--store", str(self.store)]
-        return shlex.join(words)
 
     def finish(self, answer: "Answer", journal: "Journal") -> None:
         """Print the answer, and the stack if it was asked for."""

@@ -1,51 +1,77 @@
 """Everything the journal knows about one run, as a page and as JSON."""
 
 from collections.abc import Iterable
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
 from runtime.calls import CallRecord
 from runtime.frames import RunState, fold
-from runtime.journal import Journal, RunSummary
+from runtime.journal import RunSummary
+from runtime.ledger import Usage
 from runtime.view import RefinementRow, progress, refinement_log, stack_view, step_table
 from spantree.cli.output import page_width, print_json, print_page, standard_output
 from spantree.cli.page import Page
 from spantree.cli.render import cost_words, outcome_title, receipt_parts
 from spantree.cli.runs import local_time, state_words
 from spantree.cli.stack import add_stack
-from spantree.cli.store import journal_of_runs, store_folder
+from spantree.cli.store import journal_of_runs, resume_command, store_folder
 from spantree.cli.stored import stored_answer
 from spantree.cli.terminal import count
 
 
+@dataclass(frozen=True, slots=True)
+class Recorded:
+    """A run as the journal has it; `store` is the store that was chosen, if any."""
+
+    summary: RunSummary
+    state: RunState
+    calls: list[CallRecord]
+    used: Usage
+    seconds: float
+    store: Path | None
+
+    @classmethod
+    def find(cls, run: str, store: Path | None) -> "Recorded":
+        """The run of an id, a prefix of one, or `last`. Raises RunError."""
+        with journal_of_runs(store_folder(store), run) as journal:
+            summary = journal.run(run)
+            run_id = summary.record.run_id
+            return cls(
+                summary=summary,
+                state=fold(journal.events(run_id)),
+                calls=journal.calls(run_id),
+                used=journal.usage(run_id),
+                seconds=journal.elapsed(run_id),
+                store=store,
+            )
+
+
 def show_run(run: str, store: Path | None, *, json: bool) -> None:
     """Print a run."""
-    journal = journal_of_runs(store_folder(store), run)
-    summary = journal.run(run)
-    state = fold(journal.events(summary.record.run_id))
+    recorded = Recorded.find(run, store)
     if json:
-        print_json(run_json(summary, state, journal))
+        print_json(run_json(recorded))
         return
     console = standard_output()
-    print_page(_page(summary, state, journal, page_width(console)), console)
+    print_page(run_page(recorded, page_width(console)), console)
 
 
-def _page(summary: RunSummary, state: RunState, journal: Journal, width: int) -> Page:
+def run_page(recorded: Recorded, width: int) -> Page:
+    """A run as a page: head, stack, refinements, warnings, calls, and its end or how to go on."""
     page = Page(width)
-    _head(page, summary)
-    add_stack(page, state)
-    _refinements(page, refinement_log(state))
-    if state.warnings:
+    _head(page, recorded.summary)
+    add_stack(page, recorded.state)
+    _refinements(page, refinement_log(recorded.state))
+    if recorded.state.warnings:
         page.heading("Warnings")
-        for warning in state.warnings:
+        for warning in recorded.state.warnings:
             page.item(f"{warning.code}: {warning.message}")
-    calls = journal.calls(summary.record.run_id)
-    if calls:
+    if recorded.calls:
         page.heading("Calls")
-        for line in call_words(calls):
+        for line in call_words(recorded.calls):
             page.item(line)
-    _end(page, summary, state, journal)
+    _end(page, recorded)
     return page
 
 
@@ -110,43 +136,41 @@ def _group_words(name: str, group: list[CallRecord]) -> str:
     return words + (f"; failed: {', '.join(failures)}" if failures else "")
 
 
-def _end(page: Page, summary: RunSummary, state: RunState, journal: Journal) -> None:
+def _end(page: Page, recorded: Recorded) -> None:
     """The answer in short and the receipt, or what was used so far and how to go on."""
-    run_id = summary.record.run_id
-    answer = stored_answer(state)
+    run_id = recorded.summary.record.run_id
+    answer = stored_answer(recorded.state)
     if answer is not None:
         page.heading(outcome_title(answer))
         page.paragraphs(answer.text)
         page.parts(receipt_parts(answer.receipt, run_id), style="dim")
         return
-    used = journal.usage(run_id)
+    used = recorded.used
     cost = None if used.unknown_cost_calls else used.cost_usd
-    tokens = used.input_tokens + used.output_tokens
-    seconds = f"{journal.elapsed(run_id):.1f} s"
-    page.parts(
-        (f"so far {count(used.calls, 'call')}", count(tokens, "token"), cost_words(cost), seconds),
-        style="dim",
-    )
-    if summary.held_by is None:
-        page.item(f"go on: spantree resume {run_id}", lead="", indent="")
+    tokens = count(used.input_tokens + used.output_tokens, "token")
+    seconds = f"{recorded.seconds:.1f} s"
+    calls = f"so far {count(used.calls, 'call')}"
+    page.parts((calls, tokens, cost_words(cost), seconds), style="dim")
+    if recorded.summary.held_by is None:
+        page.item(f"go on: {resume_command(run_id, recorded.store)}", lead="", indent="")
 
 
-def run_json(summary: RunSummary, state: RunState, journal: Journal) -> dict[str, Any]:
+def run_json(recorded: Recorded) -> dict[str, Any]:
     """The JSON of `spantree show --json`."""
-    run_id = summary.record.run_id
+    state = recorded.state
+    answer = stored_answer(state)
     return {
-        **summary.model_dump(mode="json"),
+        **recorded.summary.model_dump(mode="json"),
         "progress": progress(state)._asdict(),
         "stack": stack_view(state, width=200).splitlines(),
         "open_frames": list(state.stack),
         "steps": [asdict(row) for row in step_table(state)],
         "refinements": [asdict(row) for row in refinement_log(state)],
         "warnings": [each.model_dump(mode="json") for each in state.warnings],
-        "usage": journal.usage(run_id).model_dump(mode="json"),
-        "elapsed_seconds": journal.elapsed(run_id),
+        "usage": recorded.used.model_dump(mode="json"),
+        "elapsed_seconds": recorded.seconds,
         "call_log": [
-            each.model_dump(mode="json", exclude={"outputs", "reply"})
-            for each in journal.calls(run_id)
+            each.model_dump(mode="json", exclude={"outputs", "reply"}) for each in recorded.calls
         ],
-        "answer": state.finished.answer if state.finished else None,
+        "answer": answer.to_json() if answer else None,
     }

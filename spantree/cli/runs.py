@@ -1,5 +1,6 @@
 """The verb `runs`: what was asked, and what became of it."""
 
+from contextlib import nullcontext
 from datetime import datetime
 from typing import TYPE_CHECKING
 
@@ -23,8 +24,8 @@ def runs(
       spantree runs --limit 5 --json
     """
     folder = store_folder(store)
-    journal = existing_journal(folder)
-    found = journal.runs(limit) if journal else []
+    with existing_journal(folder) or nullcontext() as journal:
+        found = journal.runs(limit) if journal else []
     if json:
         print_json([each.model_dump(mode="json") for each in found])
         return

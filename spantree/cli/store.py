@@ -1,6 +1,7 @@
 """The store on disk as the verbs see it: where it is, and the journal in it."""
 
 import os
+import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -47,3 +48,9 @@ def journal_of_runs(store: Path, run: str) -> "Journal":
             f"there is no run {run}: {store} has no journal", hint="choose another --store"
         )
     return journal
+
+
+def resume_command(run_id: str, store: Path | None) -> str:
+    """The command that goes on with a run; `store` is the one that was chosen, if any."""
+    chosen = ["--store", str(store)] if store else []
+    return shlex.join(["spantree", "resume", run_id, *chosen])

@@ -4,6 +4,7 @@ Started as a program, since a kill takes its process with it; it forks, so that 
 process leaves what it saw as JSON in a folder: `python killed.py FOLDER`.
 """
 
+import gc
 import importlib.util
 import json
 import os
@@ -160,9 +161,11 @@ def forked(work: Callable[[], None]) -> int:
 
 def main(folder: Path) -> None:
     """One run without a kill; then for each commit of it, one that is killed there, and a resumed one."""
-    forked(Stage(folder).built)
+    stage = Stage(folder)
+    stage.built()
     stage = Stage(folder, (folder / "version").read_text())
-    forked(lambda: stage.asked("whole"))
+    stage.asked("whole")  # in this process, so that the children find everything loaded
+    gc.freeze()
     commits = json.loads((folder / "whole.json").read_text())["commits"]
     for number in range(1, commits + 1):
         name = f"at{number}"

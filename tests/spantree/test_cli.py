@@ -166,7 +166,7 @@ def test_runs_lists_the_newest_first_and_looking_creates_nothing(trains: Path) -
 
 def test_show_tells_stack_refinements_calls_and_receipt(trains: Path) -> None:
     """Checklist 89 to 94."""
-    spantree("ask", QUESTION, trains)
+    asked = loaded(spantree("ask", QUESTION, trains, "--json"))
     result = spantree("show", "last")
     assert result.exit_code == 0
     assert fits(result)
@@ -176,7 +176,7 @@ def test_show_tells_stack_refinements_calls_and_receipt(trains: Path) -> None:
     run = loaded(spantree("show", "last", "--json"))
     assert [step["status"] for step in run["steps"]] == ["completed"] * 3
     assert run["progress"]["percent"] == 100
-    assert run["answer"]["value"] == 2
+    assert run["answer"] == asked
     assert spantree("show", run["record"]["run_id"]).stdout == result.stdout
 
 
@@ -246,6 +246,29 @@ def test_a_mistake_gets_one_message_and_leaves_nothing_half_written(
     assert "Traceback" not in result.stderr
     if (store() / "runs.db").exists():
         assert loaded(spantree("runs", "--json")) == []
+
+
+def test_a_model_that_is_refused_is_a_mistake_and_its_run_can_be_resumed(
+    trains: Path, tmp_path: Path
+) -> None:
+    script = tmp_path / "refused.json"
+    script.write_text('{"rules": [{"error": "auth"}]}')
+    result = spantree("ask", QUESTION, trains, "--model", f"scripted:{script}")
+    assert result.exit_code == 2
+    assert result.stdout == ""
+    assert result.stderr.count("error: ") == 1
+    assert "; then: spantree resume 2" in result.stderr
+    assert loaded(spantree("runs", "--json"))[0]["status"] == "interrupted"
+
+
+def test_a_run_whose_model_talks_nonsense_is_flagged(trains: Path, tmp_path: Path) -> None:
+    script = tmp_path / "prose.json"
+    script.write_text('{"rules": [{"reply": "What a lovely day."}]}')
+    result = spantree("ask", QUESTION, trains, "--model", f"scripted:{script}", "--quiet")
+    assert result.exit_code == 0
+    assert "! degraded: " in result.stdout
+    assert "Warnings" in result.stdout
+    assert result.stderr == ""
 
 
 def test_an_unknown_run_and_a_journal_of_a_newer_version(trains: Path) -> None:

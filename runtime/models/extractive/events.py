@@ -32,9 +32,9 @@ _LEVEL = re.compile(
 )
 _SEVERE = frozenset(("WARN", "ERROR", "FATAL", "CRITICAL", "ALERT"))
 _TROUBLE = re.compile(
-    r"\b(?:\w*exception|fail(?:s|ed|ing|ure|ures)?|timed? ?out|timeouts?|refused|rejected|denied|exhausted|crash(?:e[sd])?"
-    r"|panic|corrupt(?:ed)?|unavailable|unreachable|out of memory|deadlocks?|backlog|alerts?|aborted|lost|degraded"
-    r"|break-in)\b|错误|告警|报警|异常|失败|超时|耗尽|崩溃|宕机|拒绝|积压|不可用|死锁|中断",
+    r"\b(?:\w*exception|fail(?:s|ed|ing|ure|ures)?|timed? ?out|timeouts?|refused|rejected|denied|exhausted"
+    r"|crash(?:e[sd])?|panic|corrupt(?:ed)?|unavailable|unreachable|out of memory|deadlocks?|backlog"
+    r"|alerts?|aborted|lost|degraded|break-in)\b|错误|告警|报警|异常|失败|超时|耗尽|崩溃|宕机|拒绝|积压|不可用|死锁|中断",
     re.IGNORECASE,
 )
 _NO_TROUBLE = re.compile(
@@ -43,9 +43,9 @@ _NO_TROUBLE = re.compile(
     re.IGNORECASE,
 )
 _CHANGE = re.compile(
-    r"\b(?:(?:re)?start(?:s|ed|ing)?|stop(?:s|ped|ping)?|open(?:s|ed)?|clos(?:es|ed)|recover\w*|restor\w+|resolv\w+|resum\w+"
-    r"|mitigat\w+|roll(?:ed|ing)? ?back|rollback|deploy\w*|releas\w+|upgrad\w+|switch\w*|failover|drain\w*|healthy|elect\w*"
-    r"|leader|promot\w+|declar\w+|acknowledg\w+|terminat\w+|kill\w*|shut\w*|join\w*|left|leaving|creat\w+|delet\w+"
+    r"\b(?:(?:re)?start(?:s|ed|ing)?|stop(?:s|ped|ping)?|open(?:s|ed)?|clos(?:es|ed)|recover\w*|restor\w+|resolv\w+"
+    r"|resum\w+|mitigat\w+|roll(?:ed|ing)? ?back|rollback|deploy\w*|releas\w+|upgrad\w+|switch\w*|failover|drain\w*"
+    r"|healthy|elect\w*|leader|promot\w+|declar\w+|acknowledg\w+|terminat\w+|kill\w*|shut\w*|join\w*|left|leaving|creat\w+|delet\w+"
     r"|finish\w*|complet\w+|accepted|enabled|disabled|root cause|ruled out|replac\w+)\b"
     r"|启动|停止|重启|恢复|上线|下线|切换|回滚|部署|发布|升级|解决|关闭|开启|清空|完成|确认|生效|取消|批准|决定|根因",
     re.IGNORECASE,

@@ -52,7 +52,7 @@ _UNIT = (
     r"|毫秒|秒钟?|分钟|小时|个?工作日|天|日|周|个?星期|个?月|个?季度|年|万元|亿元|元|美元|欧元|人|次|条|个|台|套|份|笔)"
 )
 _QUANTITY = re.compile(
-    rf"(?<![\w.:-])(?:(?P<c>[$€¥£])\s?)?{_NUMBER}\s?(?:{_UNIT}(?![A-Za-z]))?", re.IGNORECASE
+    rf"(?<![A-Za-z0-9_.:-])(?:(?P<c>[$€¥£])\s?)?{_NUMBER}\s?(?:{_UNIT}(?![A-Za-z]))?", re.IGNORECASE
 )
 _CLASSES: tuple[tuple[str, str, float], ...] = (
     (r"ms|msec|milliseconds?|毫秒", "seconds", 0.001),
@@ -157,7 +157,9 @@ def fields_of(text: str) -> list[Field]:
     if not about:
         return []
     found = {f"{about} [{value.unit}]": value.value for value in reversed(values)}
-    if (polarity := _polarity(body)) and (matter := _without_polarity(_about(body, []))):
+    if (polarity := _polarity(body)) and (
+        matter := _without_polarity(_about(body, [v for v in values if v.unit != "name"]))
+    ):
         found[f"{matter} [decision]"] = polarity
     return [Field(name, value) for name, value in reversed(found.items())]
 
@@ -190,7 +192,7 @@ def _joined(text: str, values: list[_Value]) -> list[_Value]:
             and _AND.fullmatch(text, before.end, value.start)
         ):
             total = float(before.value.split()[0]) + float(value.value.split()[0])
-            kept[-1] = _Value(before.start, value.end, value.unit, f"{total:g} {value.unit}")
+            kept[-1] = _Value(before.start, value.end, value.unit, f"{_plain(total)} {value.unit}")
         else:
             kept.append(value)
     return kept
@@ -229,10 +231,10 @@ def _quantities(text: str) -> Iterable[_Value]:
         unit = found["c"] or found["u"]
         if number is None or (not unit and not found["n"][0].isdigit()):
             continue
-        noun = "" if unit else _noun_after(text, found.end())
+        noun = "" if unit else _noun_after(text, found.end("n"))
         name, factor = _unit_class(unit) if unit else (noun, 1.0)
         if name:
-            yield _Value(found.start(), found.end(), name, f"{number * factor:g} {name}")
+            yield _Value(found.start(), found.end(), name, f"{_plain(number * factor)} {name}")
 
 
 def _names(text: str) -> Iterable[_Value]:
@@ -257,6 +259,10 @@ def _number(written: str) -> float | None:
         else:
             section, digit = section + (digit or 1) * scale, 0
     return float(total + section + digit)
+
+
+def _plain(number: float) -> str:
+    return f"{number:.6f}".rstrip("0").rstrip(".")
 
 
 def _unit_class(unit: str) -> tuple[str, float]:

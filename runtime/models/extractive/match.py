@@ -1,7 +1,7 @@
 """Matching: which units contain the strings that a question asks for, in the suite's small notation.
 
-`"..."` is a literal, case-sensitive text; `/.../` an RE2 regular expression, `/.../i` one that ignores case; anything else
-a literal text that ignores case and, where it begins or ends with a digit, is no part of a longer number.
+`"..."` is a literal, case-sensitive text; `/.../` an RE2 regular expression, `/.../i` one that ignores case; anything
+else a literal text that ignores case and, where it begins or ends with a digit, is no part of a longer number.
 """
 
 import re
