@@ -30,7 +30,7 @@ def assemble(run: Run) -> Answer:
         statements,
         reach,
         value_known=_counted(root),
-        limited=is_limited(state),
+        limited=was_cut(state),
         undecodable=bool(undecodable(run.workspace)),
         working=_working(state),
     )
@@ -63,8 +63,13 @@ def _payloads(frame: Frame) -> list[Payload]:
 
 
 def is_limited(state: RunState) -> bool:
-    """Whether a limit ended some part of the run."""
+    """Whether the run reached a limit of its own: nothing more is asked of a model then, but to conclude."""
     return any(each.code == "limit" for each in state.warnings)
+
+
+def was_cut(state: RunState) -> bool:
+    """Whether a limit kept the run from something that was planned."""
+    return any(each.code in ("limit", "limit_steps", "plan_cut") for each in state.warnings)
 
 
 def _degraded(state: RunState, concluded: Concluded | None) -> bool:

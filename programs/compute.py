@@ -15,6 +15,7 @@ from data.timestamp import parse_time, render
 from programs.merge import merged
 from programs.observing import counted, listed, success
 from programs.readings import Targets
+from programs.routing import has_result
 from programs.verify import MAX_CITATIONS, cite
 from programs.workspace import Workspace
 from runtime.claims import Citation, Claim, Computed
@@ -96,7 +97,7 @@ def claims_of(payloads: Iterable[Payload | None]) -> Iterable[Claim]:
 
 
 def _finished(frame: Frame) -> tuple[Step, ...]:
-    return tuple(step for step in frame.steps if step.status == "completed")
+    return tuple(step for step in frame.steps if has_result(step))
 
 
 def _result(

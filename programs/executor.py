@@ -2,7 +2,8 @@
 
 import asyncio
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Coroutine, Iterable
+from typing import Any
 
 from programs.actions import rank, read, scan
 from programs.assembly import is_limited
@@ -14,7 +15,7 @@ from programs.observing import failure, from_error, success
 from programs.planner import depth_left
 from programs.predictors import Predictors
 from programs.readings import Targets
-from programs.repeats import ALLOWED, earlier, repeats
+from programs.repeats import ALLOWED, earlier, repeats, signature_of
 from programs.returning import returned
 from programs.routing import is_blocked, over_cap
 from programs.run import Run
@@ -71,11 +72,11 @@ class Executor:
     async def _execute(self, frame: Frame, steps: tuple[Step, ...]) -> None:
         """Run one step, or several independent ones, and commit each with its observation."""
         run = self._run
-        ready = []
+        ready: dict[str, Step] = {}
         for step in steps:
             refused = self._refused(frame, step)
             if refused is None:
-                ready.append(step)
+                ready.setdefault(signature_of(frame, step.planned), step)
             else:
                 status, seen, warnings = refused
                 event = StepCommitted(frame_id=frame.id, step_id=step.id, status=status,
@@ -86,10 +87,10 @@ class Executor:
         run.commit(
             *(
                 StepStarted(frame_id=frame.id, step_id=each.id, attempt=each.attempts + 1)
-                for each in ready
+                for each in ready.values()
             )
         )
-        await asyncio.gather(*(self._step(frame, each) for each in ready))
+        await _all(self._step(frame, each) for each in ready.values())
 
     def _refused(
         self, frame: Frame, step: Step
@@ -108,8 +109,7 @@ class Executor:
             return "skipped", failure("limit", "a limit of the run was reached"), []
         twin = earlier(run.state, frame, step)
         if twin is not None or repeats(frame) > ALLOWED:
-            text = f"the same as step {twin.id}" if twin else "the plan repeats itself"
-            return "skipped", failure("repeat", text), [("repeat", f"step {step.id} is {text}")]
+            return _repeated(step, twin)
         return None
 
     async def _step(self, frame: Frame, step: Step) -> None:
@@ -164,3 +164,27 @@ class Executor:
             reach = described(coverage(run.state, run.workspace, found=True))
             return await self._conclude(frame, planned, reach)
         return success("handed up", returned(run, frame))
+
+
+def _repeated(
+    step: Step, twin: Step | None
+) -> tuple[StepStatus, Observation, list[tuple[str, str]]]:
+    """A step that is not run again: it comes to what the one that did the same came to."""
+    seen = twin.observation if twin is not None else None
+    if twin is None or seen is None:
+        text = "the plan repeats itself"
+        return "skipped", failure("repeat", text), [("repeat", f"step {step.id}: {text}")]
+    text = f"the same as step {twin.id}: {seen.summary}"
+    warning = f"step {step.id} is the same as step {twin.id}"
+    return "skipped", failure("repeat", text, seen.payload), [("repeat", warning)]
+
+
+async def _all(work: Iterable[Coroutine[Any, Any, None]]) -> None:
+    """Run steps together. What ends one for good ends the others, and none is left behind."""
+    tasks = [asyncio.create_task(each) for each in work]
+    try:
+        await asyncio.gather(*tasks)
+    finally:
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from data.span import Span
+from programs.routing import has_result
 from programs.workspace import Workspace
 from runtime.claims import Claim
 from runtime.frames import Frame, Step
@@ -67,11 +68,9 @@ class Targets:
         self._frame = frame
 
     def steps(self, names: Iterable[str]) -> tuple[Step, ...]:
-        """The completed steps among the targets, in the order of the plan."""
-        wanted = set(names)
-        return tuple(
-            each for each in self._frame.steps if each.id in wanted and each.status == "completed"
-        )
+        """The steps with a result among the targets, in the order in which they are named."""
+        found = (self._frame.step(each) for each in dict.fromkeys(names))
+        return tuple(each for each in found if each is not None and has_result(each))
 
     def places(self, names: Iterable[str]) -> tuple[str, ...]:
         """The sources and partitions among the targets, kept within the frame's own."""

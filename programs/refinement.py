@@ -116,8 +116,10 @@ def accepted(
     """The remaining steps that a model's decision comes to, made runnable."""
     ended = [step.id for step in frame.steps if step.ended]
     remaining = [step.planned for step in frame.remaining]
-    chosen = (stated(steps) if decision == "revise" else []) or remaining
+    chosen = stated(steps) if decision == "revise" else []
     if decision == "finish":
         chosen = [step for step in remaining if step.action == "conclude"]
+    if not chosen:
+        return Ordered(tuple(remaining), ())
     room = max(1, max_steps - len(ended))
     return ordered(chosen, max_steps=room, taken=ended, depth_left=depth_left)

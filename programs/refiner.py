@@ -5,6 +5,7 @@ import dspy
 from programs.assembly import is_limited
 from programs.observing import counted
 from programs.planner import check_steps, depth_left
+from programs.planning import stated
 from programs.prompts import refine_inputs
 from programs.refinement import (
     Refinement,
@@ -94,7 +95,8 @@ class Refiner:
             max_steps=run.limits.steps_per_frame,
             depth_left=depth_left(run, frame),
         )
-        decision = "keep" if reply.decision == "revise" and not reply.steps else reply.decision
+        kept_as_it_is = reply.decision == "revise" and not stated(reply.steps)
+        decision = "keep" if kept_as_it_is else reply.decision
         refinement = Refinement(
             decision=decision,
             reason=reply.reason,

@@ -1,6 +1,7 @@
 """Repeats: recognizing an action that has been done already, by what it does and not by its name."""
 
 import hashlib
+import itertools
 import json
 
 from runtime.frames import Frame, RunState, Step
@@ -11,17 +12,26 @@ ALLOWED = 1
 
 
 def signature_of(frame: Frame, step: PlannedStep) -> str:
-    """A hash over action and arguments; results of earlier steps stand for their ids."""
-    targets = []
-    for target in step.targets:
-        source = frame.step(target)
-        seen = source.observation if source is not None else None
-        targets.append(seen.result_hash if seen is not None else target)
-    query = step.query or frame.task
-    key = [step.action, sorted(step.patterns), query, sorted(targets), step.operation]
-    if not step.targets:
-        key.append(sorted(frame.targets))
+    """A hash over action and arguments, those that the action uses; results of earlier steps stand for their ids."""
+    arguments = [sorted(step.patterns) if step.action == "scan" else []]
+    arguments.append([step.query or frame.task] if step.action in ("rank", "analyze") else [])
+    arguments.append([step.operation] if step.action == "compute" else [])
+    key = [step.action, *arguments, _inputs(frame, step)]
     return hashlib.sha256(json.dumps(key, ensure_ascii=False).encode()).hexdigest()[:16]
+
+
+def _inputs(frame: Frame, step: PlannedStep) -> list[str]:
+    """What a step works on: results, places, or what it means when it names none."""
+    named = step.targets or (step.depends_on if step.action == "compute" else [])
+    if not named and step.action == "compute":
+        above = itertools.takewhile(lambda each: each.id != step.id, frame.steps)
+        named = [each.id for each in above]
+    found = []
+    for name in named or frame.targets:
+        source = frame.step(name)
+        seen = source.observation if source is not None else None
+        found.append(seen.result_hash if seen is not None else name)
+    return found if step.operation == "difference" else sorted(found)
 
 
 def earlier(state: RunState, frame: Frame, step: Step) -> Step | None:

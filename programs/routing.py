@@ -59,6 +59,13 @@ def _inputs_ended(frame: Frame, step: Step) -> bool:
     )
 
 
+def has_result(step: Step) -> bool:
+    """Whether later steps can use what a step came to: it completed, or another one had done the same before."""
+    seen = step.observation
+    repeated = seen is not None and seen.error_class == "repeat" and seen.payload is not None
+    return step.status == "completed" or repeated
+
+
 def is_blocked(frame: Frame, step: PlannedStep) -> bool:
     """Whether a step lacks what it needs because earlier steps did not complete.
 
@@ -67,9 +74,9 @@ def is_blocked(frame: Frame, step: PlannedStep) -> bool:
     inputs = [each for each in frame.steps if each.id in needs(step) and each.id != step.id]
     if step.action == "conclude" or not inputs:
         return False
-    completed = [each for each in inputs if each.status == "completed"]
+    usable = [each for each in inputs if has_result(each)]
     gathers = step.action == "analyze" or step.operation in _GATHERING
-    return not completed if gathers else len(completed) < len(inputs)
+    return not usable if gathers else len(usable) < len(inputs)
 
 
 def over_cap(frame: Frame, max_steps: int) -> bool:

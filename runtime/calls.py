@@ -57,6 +57,8 @@ class _Job:
     step_id: str
     check: Check | None
     input_hash: str
+    prompt_version: str
+    span_ids: tuple[str, ...]
     settings: dict[str, Any]
     asked: dict[str, Any]
     price: Price | None

@@ -175,7 +175,7 @@ def test_a_failure_is_refined_under_every_policy(lab: Any, say: Any) -> None:
 
 def test_a_revision_replaces_the_remaining_steps(lab: Any, say: Any) -> None:
     """10, 29, 91: delete, add, reorder; the reason is kept; think is updated."""
-    steps = [say.step("s1", "rank"), say.step("s2", "analyze"), say.step("s3", "conclude")]
+    steps = [say.step("s1", "rank"), say.step("s2", "analyze", depends_on=["s1"]), CLOSE.model_dump()]
     new = [say.step("s4", "analyze", targets=["s1"]), say.step("s5", "conclude")]
     rule = Rule(
         signature="Refine",
@@ -185,7 +185,7 @@ def test_a_revision_replaces_the_remaining_steps(lab: Any, say: Any) -> None:
     ran = lab.ask(lab.model(rule, steps=steps), lab.corpus(TWO), "What of the valve?")
     assert ran.statuses() == {"s1": "completed", "s4": "completed", "s5": "completed"}
     change = ran.state.plan_changes[0]
-    assert (change.added, change.removed, change.kept) == (("s4", "s5"), ("s2", "s3"), ())
+    assert (change.added, change.removed, change.kept) == (("s4", "s5"), ("s2", "end"), ())
     assert change.refined.reason == "Too wide."
     assert "[[ ## think ## ]]\nNarrow it." in ran.asked("Refine")[1].prompt
 

@@ -23,6 +23,7 @@ _LENGTH = 0.4
 _KIN = 0.6
 _TOGETHER = 0.4
 _UNDER_HEADING = 0.2
+_SILENT = 0.5
 _STANDING = {"heading": 0.0, "title": 0.5}
 _NEAR, _NEXT_BUT_ONE = 0.35, 0.1
 _ACROSS_PARAGRAPHS = 0.6
@@ -171,7 +172,7 @@ def _together(
 
 
 def _smoothed(own: Sequence[float], units: Sequence[Shown], index: int) -> float:
-    score = own[index]
+    score = 0.0
     for step, share in ((-1, _NEAR), (1, _NEAR), (-2, _NEXT_BUT_ONE), (2, _NEXT_BUT_ONE)):
         other = index + step
         if not 0 <= other < len(units) or units[other].run != units[index].run or not own[other]:
@@ -182,7 +183,9 @@ def _smoothed(own: Sequence[float], units: Sequence[Shown], index: int) -> float
             share *= _ACROSS_PARAGRAPHS
         score += share * own[other]
     above = units[index].heading
-    return score + (_UNDER_HEADING * own[above] if above is not None else 0.0)
+    if above is not None:
+        score += _UNDER_HEADING * own[above]
+    return own[index] + score * (1.0 if own[index] else _SILENT)
 
 
 def _span_prior(focus: Focus, units: Sequence[Shown]) -> dict[str, float]:

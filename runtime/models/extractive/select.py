@@ -18,7 +18,7 @@ _BESIDE = 0.5
 class Appetite:
     """How much a kind of question wants.
 
-    `share` of the best score suffices, for at most `most` units; the best unit must cover `least` of the question;
+    `share` of the best score suffices, for at most `most` units; one of them must cover `least` of the question;
     `strict`: where the question asks for strings, only units with them count.
     """
 
@@ -81,14 +81,12 @@ def _best(
     appetite: Appetite, focus: Focus, units: Sequence[Shown], scores: Sequence[float]
 ) -> list[int]:
     ranked = sorted(range(len(units)), key=lambda i: (-scores[i], i))
-    if (
-        not ranked
-        or scores[ranked[0]] <= 0
-        or focus.coverage(_context(units, ranked[0])) < appetite.least
-    ):
+    if not ranked or scores[ranked[0]] <= 0:
         return []
     least = appetite.share * scores[ranked[0]]
     chosen = {i for i in ranked[: appetite.most] if scores[i] >= least}
+    if all(focus.coverage(_context(units, i)) < appetite.least for i in chosen):
+        return []
     return sorted(chosen | _between(chosen, units, scores, _GAP * least))
 
 
