@@ -20,7 +20,7 @@ def resume(
     \b
     Examples:
       spantree resume last
-      spantree resume 3f2a --json
+      spantree resume 20260310-0904 --json
 
     \b
     Exit status: as for ask.

@@ -11,7 +11,7 @@ def show(run: options.Run, store: options.Store = None, json: options.Json = Fal
     \b
     Examples:
       spantree show last
-      spantree show 3f2a --json
+      spantree show 20260310-0904 --json
     """
     from spantree.cli.history import show_run
 

@@ -74,8 +74,9 @@ def test_a_child_uses_what_another_frame_found(lab: Any, say: Any) -> None:
     ]
     children = Rule(signature="Plan", contains="task ## ]]\nCount", reply=say.plan(*count))
     ran = lab.ask(lab.model(children, steps=subtasks), lab.corpus(TWO))
-    assert ran.statuses("root.s2")["s2"] == "completed"
+    assert ran.statuses("root.s2") == {"s1": "skipped", "s2": "skipped", "conclude": "completed"}
     assert ran.statuses()["s2"] == "completed"
+    assert ran.step("s2").observation.payload.value == 2
 
 
 def test_a_computation_over_everything_is_not_a_repeat_when_there_is_more(lab: Any, say: Any) -> None:

@@ -205,9 +205,9 @@ def test_a_wrapped_sentence_is_quoted_with_its_line_end() -> None:
 
 def test_margins_are_context_and_are_never_quoted() -> None:
     shown = span(
-        "It was closed for good in 1990. The mill is a museum now.",
+        "It was closed for good in 1990. The mill is a museum now. Swans nest there.",
         before="The Hagen quarry was opened in 1812. ",
-        after=" The Hagen quarry was closed twice.",
+        after=" The quarry of Hagen is deep.",
     )
     reading = read_leaf("When was the Hagen quarry closed?", "lookup", [], [shown], [])
     assert quotes(reading) == ["It was closed for good in 1990."]
@@ -250,8 +250,6 @@ WORDS = st.sampled_from(
         "\n\n",
         "- ",
         "# ",
-    ]
-    + [
         "|",
         "{",
         "}",

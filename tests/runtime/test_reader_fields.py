@@ -51,11 +51,7 @@ def values(statement: str) -> set[tuple[str, str]]:
 def test_lines_of_one_template_are_one_event() -> None:
     reading = read("timeline", "How did the night go?", LOG)
     times = [claim.time for claim in reading.claims]
-    assert times == [
-        "2026-05-04 10:03:40,551",
-        "2026-05-04 10:05:00,013",
-        "2026-05-04 10:05:00,013",
-    ]
+    assert times == ["2026-05-04 10:03:40,551", "2026-05-04 10:05:00,013"]
     assert fields(reading, 0) == {
         "template": "WARN [<*>] Boiler - pressure <*> above <*>, valve <*>",
         "occurrences": "3",
@@ -136,7 +132,7 @@ def test_a_long_timeline_says_that_it_is_cut() -> None:
 
 
 def test_a_timeline_of_prose_takes_the_dates_of_the_text() -> None:
-    text = "The Lindvik ferry was ordered on 3 May 1911. It was painted. On 9 June 1912 the ferry sank. Nobody knows why."
+    text = "The Lindvik ferry was ordered on 3 May 1911. It was painted. On 9 June 1912 the ferry sank."
     reading = read("timeline", "What happened to the Lindvik ferry?", text)
     assert [claim.time for claim in reading.claims] == ["3 May 1911", "9 June 1912"]
 

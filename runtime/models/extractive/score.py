@@ -68,7 +68,8 @@ def focus_of(question: str, statistics: Sequence[TermStatistic], units: Sequence
     """The words that a question is about. Without statistics the units shown stand for the corpus."""
     words = _question_words(question)
     counts = Counter(word for unit in units for word in set(unit.stems))
-    corpus = {stem: one for one in statistics for stem in stems(one.term) or [one.term.lower()]}
+    # Of an identifier the whole comes first; its parts have statistics of their own.
+    corpus = {[*stems(one.term), one.term.lower()][0]: one for one in statistics}
     rarity: dict[str, float] = {}
     weights: dict[str, float] = {}
     for word in dict.fromkeys(words):
