@@ -10,7 +10,7 @@ from data.catalog import Catalog, Content, KnownFile
 from data.lines import split_lines
 from data.manifest import Entry
 from data.parsers import HEAD_BYTES, PARSERS, Choice, Parser, choose_parser
-from data.parsers.choice import CHOICE_VERSION
+from data.parsers.choice import CHOICE_VERSION, is_document
 from data.segment import Location, SegmentWriter, segment_path
 from data.source import Source
 from data.store import Store
@@ -184,6 +184,7 @@ class Builder:
 
 
 def _left_out(found: Found, known: KnownFile | None) -> Source:
+    reason = known.reason if known is not None else found.reason
     return Source(
         id=found.id,
         sha256="",
@@ -196,5 +197,6 @@ def _left_out(found: Found, known: KnownFile | None) -> Source:
         characters=0,
         lines=0,
         parse_status="failed" if found.failed else "skipped",
-        reason=known.reason if known is not None else found.reason,
+        reason=reason,
+        text_expected=found.failed or is_document(reason),
     )

@@ -8,7 +8,12 @@ ParseStatus = Literal["ok", "degraded", "empty", "failed", "skipped"]
 
 
 class Source(BaseModel):
-    """One file or document. `characters` counts code points of the decoded text; `bytes` is its size on disk."""
+    """One file or document. `characters` counts code points of the decoded text; `bytes` is its size on disk.
+
+    `text_expected` says of a source without text that it should have some: a document of an unsupported format,
+    a file that could not be read. It could hold an answer; an image or an archive could not, as far as this
+    suite reads.
+    """
 
     model_config = ConfigDict(frozen=True)
 
@@ -24,6 +29,7 @@ class Source(BaseModel):
     lines: int
     parse_status: ParseStatus
     reason: str
+    text_expected: bool = False
 
     @property
     def readable(self) -> bool:

@@ -30,6 +30,7 @@ def assemble(run: Run) -> Answer:
         statements,
         reach,
         value_known=_counted(root),
+        requires_all=state.classified is not None and state.classified.requires_all,
         limited=was_cut(state),
         undecodable=bool(undecodable(run.workspace)),
         working=_working(state),

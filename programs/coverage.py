@@ -1,45 +1,61 @@
 """Coverage: which partitions an answer needed, computed from the journal, never from what a model says.
 
 Counts, existence, lists, timelines and contradictions need every partition. A partition counts as completed
-when readers judged it, or when an exhaustive search for the question's own strings shows that nothing in it can
-match. Other questions need what was selected for reading; when nothing was found, they needed everything.
+when readers judged all of it, or when an exhaustive search for strings of the question itself settles it: what matched
+was read or computed with, and nothing else can match. Passages that were picked by relevance, or by strings that a
+model thought of, settle nothing. Other questions need what was selected for reading; when nothing was found, they
+needed everything.
 """
 
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from data.pattern import Pattern
 from programs.answer import Coverage, Search
 from programs.observing import counted, listed
+from programs.readings import Targets
+from programs.routing import has_result
 from programs.workspace import Workspace
-from runtime.frames import Frame, RunState
-from runtime.observations import Analyzed, ComputedResult, Payload, Ranked, Scanned
+from runtime.errors import PatternError, StepError
+from runtime.frames import Frame, RunState, Step
+from runtime.observations import Analyzed, ComputedResult, Payload, Ranked, ReadSpans, Scanned
 
-UNPARSED = ("failed", "skipped")
+_SETTLING = ("count", "earliest", "latest")
+"""Operations that take all matching lines into account."""
 
 
 @dataclass(frozen=True, slots=True)
 class Reached:
-    """What the steps of a run reached: partition ids by what became of them."""
+    """What the steps of a run reached: partition ids by what became of them.
 
-    done: frozenset[str]
-    failed: frozenset[str]
-    unread: frozenset[str]
-    touched: frozenset[str]
+    `whole` was judged completely, `selected` as far as it was picked for reading or computing; `unread` was picked
+    and not reached.
+    """
+
+    whole: frozenset[str] = frozenset()
+    selected: frozenset[str] = frozenset()
+    failed: frozenset[str] = frozenset()
+    unread: frozenset[str] = frozenset()
+
+    def __or__(self, other: "Reached") -> "Reached":
+        return Reached(
+            self.whole | other.whole,
+            self.selected | other.selected,
+            self.failed | other.failed,
+            self.unread | other.unread,
+        )
 
 
 def coverage(state: RunState, workspace: Workspace, found: bool) -> Coverage:
     """The coverage of a run so far. `found` says whether the answer states anything."""
-    frames = list(state.frames.values())
-    payloads = [payload for frame in frames for payload in payloads_of(frame)]
-    reached = _reached(payloads)
+    payloads = [payload for frame in state.frames.values() for payload in payloads_of(frame)]
+    reached = _reached(state, workspace)
     needs_all = (state.classified is not None and state.classified.requires_all) or not found
-    excluded = _searched(state, workspace, payloads)
     root = state.frames.get("root")
-    scope = workspace.partitions_of(root.targets if root else ())
-    required = (
-        tuple(each.id for each in scope) if needs_all else _in_order(workspace, reached.touched)
-    )
-    done = reached.done | excluded
+    scope = tuple(each.id for each in workspace.partitions_of(root.targets if root else ()))
+    touched = reached.selected | reached.failed | reached.unread
+    required = scope if needs_all else _in_order(workspace, touched)
+    done = reached.whole if needs_all else reached.whole | reached.selected
     completed = tuple(each for each in required if each in done)
     failed = tuple(each for each in required if each in reached.failed - done)
     missed = {*completed, *failed}
@@ -48,9 +64,9 @@ def coverage(state: RunState, workspace: Workspace, found: bool) -> Coverage:
         completed=completed,
         failed=failed,
         unread=tuple(each for each in required if each not in missed),
-        unparsed=unparsed(workspace),
-        searches=tuple(_searches(payloads)),
-        truncations=tuple(_truncations(workspace, payloads)),
+        unparsed=unparsed(workspace, root.targets if root else ()),
+        searches=tuple(dict.fromkeys(_searches(payloads))),
+        truncations=tuple(dict.fromkeys(_truncations(workspace, payloads))),
         partitions=len(workspace.partition_ids),
     )
 
@@ -64,13 +80,16 @@ def payloads_of(frame: Frame) -> list[Payload]:
     ]
 
 
-def unparsed(workspace: Workspace) -> tuple[str, ...]:
-    """Sources that could hold an answer and could not be read: not those that are left out on purpose."""
+def unparsed(workspace: Workspace, scope: tuple[str, ...] = ()) -> tuple[str, ...]:
+    """Sources that could hold an answer and could not be read: not those that are left out on purpose.
+
+    A question that names its sources (`scope`) needs no others.
+    """
     return tuple(
         source.id
         for source in workspace.corpus.sources
-        if source.parse_status == "failed"
-        or (source.parse_status == "skipped" and source.reason.startswith("format"))
+        if (not scope or source.id in scope)
+        and (source.text_expected or source.parse_status == "failed")
     )
 
 
@@ -87,61 +106,108 @@ def _in_order(workspace: Workspace, ids: Iterable[str]) -> tuple[str, ...]:
     return tuple(sorted(ids, key=workspace.partition_rank.__getitem__))
 
 
-def _reached(payloads: Iterable[Payload]) -> Reached:
-    done: set[str] = set()
-    failed: set[str] = set()
-    unread: set[str] = set()
-    touched: set[str] = set()
-    for payload in payloads:
-        if isinstance(payload, Analyzed):
-            broken = {each.partition_id for each in payload.failed}
-            failed |= broken
-            unread |= set(payload.unread)
-            touched |= {*payload.done, *broken, *payload.unread}
-            done |= set(payload.done)
-    return Reached(*(frozenset(each) for each in (done, failed, unread, touched)))
+def _reached(state: RunState, workspace: Workspace) -> Reached:
+    own = own_patterns(state)
+    reached = Reached()
+    for frame in state.frames.values():
+        computed = _computed_from(frame)
+        for step in frame.steps:
+            payload = step.observation.payload if step.observation else None
+            if isinstance(payload, Analyzed):
+                reached |= _read(payload, _is_exhaustive(frame, step, own))
+            elif isinstance(payload, Scanned):
+                settles = set(payload.patterns) <= own or (step.id in computed and _counts(state))
+                inside = _inside(frame, step, payload, workspace) if settles else frozenset()
+                reached |= _found(inside, _hit(workspace, payload), step.id in computed)
+    return reached
 
 
-def _searched(state: RunState, workspace: Workspace, payloads: list[Payload]) -> frozenset[str]:
-    """Partitions that exhaustive searches for the question's own strings settled.
+def _read(payload: Analyzed, exhaustive: bool) -> Reached:
+    """What readers judged. A selection is the whole only if nothing else can matter."""
+    done = frozenset(payload.done)
+    failed = frozenset(each.partition_id for each in payload.failed)
+    whole = done if payload.scope == "partitions" or exhaustive else frozenset()
+    return Reached(whole, done, failed, frozenset(payload.unread))
 
-    A search settles a partition when it found nothing there, or when what it found is in a computed result. It
-    must ask for no more than the question does: an extra string would leave matching lines out.
+
+def _found(inside: frozenset[str], hits: frozenset[str], computed: bool) -> Reached:
+    """What a search settled: all it went through if its hits were computed with, else what it excluded."""
+    return Reached(inside, hits) if computed else Reached(inside - hits)
+
+
+def own_patterns(state: RunState) -> frozenset[str]:
+    """The patterns that the question itself contains, as searches write them.
+
+    Others may help to find something; that they find nothing says nothing about the question.
     """
-    classified = state.classified
-    if classified is None:
+    root = state.frames.get("root")
+    if root is None or state.classified is None:
         return frozenset()
-    counts = any(isinstance(each, ComputedResult) and each.operation.startswith(
-        ("count", "earliest", "latest")) for each in payloads)  # fmt: skip
-    settled: set[str] = set()
-    for scan in payloads:
-        if not isinstance(scan, Scanned):
+    question = " ".join(root.task.split()).casefold()
+    found = set()
+    for notation in state.classified.patterns:
+        try:
+            pattern = Pattern.parse(notation)
+        except PatternError:
             continue
-        counted_here = counts and classified.question_kind == "count"
-        own = bool(scan.patterns) and set(scan.patterns) <= set(classified.patterns)
-        if own or counted_here:
-            settled |= _settled_by(scan, workspace, counts)
-    return frozenset(settled)
+        text = notation if pattern.kind == "regex" else pattern.text
+        if " ".join(text.split()).casefold() in question:
+            found.add(pattern.render())
+    return frozenset(found)
 
 
-def _settled_by(scan: Scanned, workspace: Workspace, counts: bool) -> set[str]:
+def _counts(state: RunState) -> bool:
+    return state.classified is not None and state.classified.question_kind == "count"
+
+
+def _computed_from(frame: Frame) -> frozenset[str]:
+    """The ids of the steps whose complete result went into a computation."""
+    found: set[str] = set()
+    for step in frame.steps:
+        payload = step.observation.payload if step.observation else None
+        if isinstance(payload, ComputedResult) and payload.operation.startswith(_SETTLING):
+            named = step.planned.targets or step.planned.depends_on
+            found.update(named or (each.id for each in frame.steps if has_result(each)))
+    return frozenset(found)
+
+
+def _is_exhaustive(frame: Frame, step: Step, own: frozenset[str]) -> bool:
+    """Whether what a step read is all that an exhaustive search for the question's own strings found."""
+    for name in step.planned.targets:
+        source = frame.step(name)
+        payload = source.observation.payload if source and source.observation else None
+        match payload:
+            case Scanned(patterns=patterns, total=total, hits=hits):
+                if set(patterns) <= own and total == len(hits):
+                    return True
+            case ReadSpans() if source is not None and source.id != step.id:
+                if _is_exhaustive(frame, source, own):
+                    return True
+            case _:
+                pass
+    return False
+
+
+def _inside(frame: Frame, step: Step, scan: Scanned, workspace: Workspace) -> frozenset[str]:
+    """The partitions that a search went through."""
+    try:
+        places = Targets(workspace, frame).places(step.planned.targets)
+    except StepError:
+        return frozenset()
     searched = set(scan.sources)
-    inside = {each.id for each in workspace.partitioning.partitions if each.source in searched}
-    if counts:
-        return inside
+    inside = (each for each in workspace.partitions_of(places) if each.source in searched)
+    return frozenset(each.id for each in inside)
+
+
+def _hit(workspace: Workspace, scan: Scanned) -> frozenset[str]:
+    """The partitions in which a search found something, all of a source where not all hits were kept."""
+    partitioning = workspace.partitioning
     if scan.total > len(scan.hits):
         hit_sources = {source for source, count in scan.by_source if count}
-        return {
-            each.id
-            for each in workspace.partitioning.partitions
-            if each.source in searched - hit_sources
-        }
-    partitioning = workspace.partitioning
-    hit = {
-        partitioning.partition_of(partitioning.span_at(each.source, each.start).id).id
-        for each in scan.hits
-    }
-    return inside - hit
+        inside = (each for each in partitioning.partitions if each.source in hit_sources)
+        return frozenset(each.id for each in inside)
+    spans = (partitioning.span_at(each.source, each.start) for each in scan.hits)
+    return frozenset(partitioning.partition_of(span.id).id for span in spans)
 
 
 def _searches(payloads: Iterable[Payload]) -> Iterable[Search]:

@@ -2,8 +2,7 @@
 
 import asyncio
 import time
-from collections.abc import Callable, Coroutine, Iterable
-from typing import Any
+from collections.abc import Callable
 
 from programs.actions import rank, read, scan
 from programs.assembly import is_limited
@@ -22,6 +21,7 @@ from programs.run import Run
 from programs.workspace import Workspace
 from runtime.errors import LimitReached, StepError, TimeoutFailure
 from runtime.events import FramePushed, StepCommitted, StepStarted, StepStatus
+from runtime.fanout import together
 from runtime.frames import Frame, Step
 from runtime.observations import Observation
 from signatures import PlannedStep
@@ -74,7 +74,7 @@ class Executor:
         run = self._run
         ready: dict[str, Step] = {}
         for step in steps:
-            refused = self._refused(frame, step)
+            refused = None if step.status == "running" else self._refused(frame, step)
             if refused is None:
                 ready.setdefault(signature_of(frame, step.planned), step)
             else:
@@ -90,7 +90,7 @@ class Executor:
                 for each in ready.values()
             )
         )
-        await _all(self._step(frame, each) for each in ready.values())
+        await together(self._step(frame, each) for each in ready.values())
 
     def _refused(
         self, frame: Frame, step: Step
@@ -129,8 +129,8 @@ class Executor:
         except StepError as error:
             seen, status = from_error(error), "failed"
         except LimitReached as error:
-            seen, status = failure("limit", str(error)), "failed"
-            warnings.append(("limit", str(error)))
+            seen, status = failure("limit", run.told_limit(error)), "failed"
+            warnings.append(("limit", run.told_limit(error)))
         run.commit(
             StepCommitted(
                 frame_id=frame.id,
@@ -177,14 +177,3 @@ def _repeated(
     text = f"the same as step {twin.id}: {seen.summary}"
     warning = f"step {step.id} is the same as step {twin.id}"
     return "skipped", failure("repeat", text, seen.payload), [("repeat", warning)]
-
-
-async def _all(work: Iterable[Coroutine[Any, Any, None]]) -> None:
-    """Run steps together. What ends one for good ends the others, and none is left behind."""
-    tasks = [asyncio.create_task(each) for each in work]
-    try:
-        await asyncio.gather(*tasks)
-    finally:
-        for task in tasks:
-            task.cancel()
-        await asyncio.gather(*tasks, return_exceptions=True)

@@ -153,7 +153,7 @@ class LeafAnalysis:
         stopped = next(
             (each.error for each in outcomes if isinstance(each.error, LimitReached)), None
         )
-        return _summarized(payload, len(whole), stopped)
+        return _summarized(payload, len(whole), self._run.told_limit(stopped) if stopped else "")
 
 
 def check_leaf(reply: dspy.Prediction) -> None:
@@ -182,7 +182,7 @@ def _failures(selection: Selection, outcomes: list[Outcome[Leaf]]) -> tuple[Part
     return tuple(found.values())
 
 
-def _summarized(payload: Analyzed, total: int, stopped: LimitReached | None) -> Observation:
+def _summarized(payload: Analyzed, total: int, stopped: str) -> Observation:
     """The observation: a failure only when nothing at all could be read."""
     claims = counted(len(payload.claims), "claim")
     text = f"{claims} from {len(payload.done)} of {counted(total, 'partition')}"
@@ -196,6 +196,6 @@ def _summarized(payload: Analyzed, total: int, stopped: LimitReached | None) -> 
         if not payload.done and not payload.claims:
             return failure(first.error_class, first.error, payload)
     seen = success(text, payload)
-    if stopped is not None:
-        return seen.model_copy(update={"error_class": "limit", "error": str(stopped)})
+    if stopped:
+        return seen.model_copy(update={"error_class": "limit", "error": stopped})
     return seen

@@ -11,15 +11,16 @@ def outcome(
     coverage: Coverage,
     *,
     value_known: bool,
+    requires_all: bool,
     limited: bool,
     undecodable: bool,
     working: bool,
 ) -> Outcome:
     """The outcome of a run.
 
-    `value_known` says that code computed the asked value, even if it is 0; `limited` that a limit ended the run
-    early; `undecodable` that a part of a source could not be read; `working` that at least one step did what it
-    should.
+    `value_known` says that code computed the asked value, even if it is 0; `requires_all` that the answer is only
+    right if everything was examined; `limited` that a limit kept the run from something; `undecodable` that a part of
+    a source could not be read; `working` that at least one step did what it should.
     """
     supported = [claim for claim in statements if claim.status != "insufficient"]
     whole = not coverage.failed and not coverage.unread and bool(coverage.required)
@@ -27,7 +28,10 @@ def outcome(
     if not working:
         return "partial" if limited else "failed"
     if supported or value_known:
-        return "answered" if whole and not limited else "partial"
+        complete = seen if requires_all else whole
+        return "answered" if complete and not limited else "partial"
     if limited:
         return "partial"
+    if coverage.failed and not coverage.completed:
+        return "failed"
     return "not_found" if seen else "not_found_in_covered"

@@ -42,7 +42,7 @@ class Planner:
             except StepError as error:
                 warnings.append(("plan_failed", f"the model gave no plan: {error}"))
             except LimitReached as error:
-                warnings.append(("limit", str(error)))
+                warnings.append(("limit", run.told_limit(error)))
         if not any(each.action != "conclude" for each in stated(steps)):
             steps, degraded = self._fallback(frame), True
             think = "No usable plan was given: this one follows from the kind of question."

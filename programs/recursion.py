@@ -13,7 +13,7 @@ from programs.predictors import Predictors
 from programs.refinement import RefinePolicy
 from programs.refiner import Refiner
 from programs.returning import returned, summary
-from programs.routing import route
+from programs.routing import begun, has_result, route
 from programs.run import Run
 from runtime.errors import LimitReached, LimitsError
 from runtime.events import Finished, FramePopped, FramePushed, StepStatus
@@ -37,7 +37,7 @@ class Recursion:
             await self._classify()
         while run.state.finished is None:
             frame = run.state.top
-            if frame is not None and frame.unrefined:
+            if frame is not None and frame.unrefined and not begun(frame):
                 await self._refine(frame)
             elif frame is not None and frame.planned and not frame.remaining:
                 self._pop(frame)
@@ -78,7 +78,7 @@ class Recursion:
     def _pop(self, frame: Frame) -> None:
         """End a frame whose steps have all ended: hand its result up, or finish the run with its answer."""
         run = self._run
-        done = [step for step in frame.steps if step.status == "completed"]
+        done = [step for step in frame.steps if has_result(step)]
         worked = [step for step in done if step.planned.action != "conclude"]
         payload = returned(run, frame)
         status: StepStatus = "completed" if worked else "failed"

@@ -33,7 +33,8 @@ class Refiner:
     async def __call__(self, frame: Frame) -> None:
         """Digest the observations that have not been digested; rewrite only what remains."""
         run = self._run
-        steps = tuple(step for each in frame.unrefined if (step := frame.step(each)) is not None)
+        # In the order of the plan: steps that ran at once ended in any order, and a prompt must not depend on it.
+        steps = tuple(step for step in frame.steps if step.id in frame.unrefined)
         warnings: list[tuple[str, str]] = []
         mended = by_class(frame, steps, run.limits.retries)
         if mended.decision == "keep" and self._asks(frame, steps):
@@ -44,7 +45,7 @@ class Refiner:
                 mended, warnings = await self._refined_by_model(frame, steps, mended)
         event = Refined(
             frame_id=frame.id,
-            after=frame.unrefined,
+            after=tuple(step.id for step in steps),
             decision=mended.decision,
             reason=mended.reason,
             think=mended.think,
@@ -87,7 +88,7 @@ class Refiner:
             text = f"no usable refinement, the plan stands: {error}"
             return _unusable(kept, called=True), [("refine_failed", text)]
         except LimitReached as error:
-            return _unusable(kept, called=False), [("limit", str(error))]
+            return _unusable(kept, called=False), [("limit", run.told_limit(error))]
         plan = accepted(
             reply.decision,
             reply.steps,

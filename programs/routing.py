@@ -35,8 +35,18 @@ def route(state: RunState, in_flight: int) -> Route:
     return Route("execute", frame, _ready(frame, in_flight))
 
 
+def begun(frame: Frame) -> tuple[Step, ...]:
+    """The steps of the top frame that were broken off: begun together by a process that died before they all ended.
+
+    They come before anything else, so that what ran at once is digested at once, with or without a kill.
+    """
+    return tuple(step for step in frame.remaining if step.status == "running")
+
+
 def _ready(frame: Frame, in_flight: int) -> tuple[Step, ...]:
     """The step at the cursor, with the steps right behind it that are certain to be independent of each other."""
+    if broken_off := begun(frame):
+        return broken_off
     remaining = frame.remaining
     batch: list[Step] = []
     for step in remaining[:in_flight]:

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from programs.progress import Listener, Progress
 from programs.workspace import Workspace
 from runtime.calls import Caller
+from runtime.errors import LimitReached
 from runtime.events import Event, Warned
 from runtime.frames import RunState, apply
 from runtime.journal import Journal, Lease, RunRecord, RunStatus
@@ -81,6 +82,13 @@ class Run:
     def warn(self, frame_id: str, warnings: Sequence[tuple[str, str]]) -> list[Event]:
         """Warnings as events, to be committed with what they are about."""
         return [Warned(frame_id=frame_id, code=code, message=message) for code, message in warnings]
+
+    def told_limit(self, error: LimitReached) -> str:
+        """A limit in the user's terms: the cap that was set, not the part of it that one floor may use."""
+        cap = getattr(self.limits, error.limit, None)
+        if cap is None or cap == error.cap:
+            return str(error)
+        return f"limit reached: {error.limit} ({cap:g}, a part of it kept for the conclusion)"
 
     def tell(self, phase: str, done: int, total: int, message: str = "") -> None:
         """Report progress to the listener, if there is one."""

@@ -5,9 +5,9 @@ else is a bug, stops everything and is raised.
 """
 
 import asyncio
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Iterable, Sequence
 from dataclasses import dataclass
-from typing import Generic, Literal, TypeVar
+from typing import Any, Generic, Literal, TypeVar
 
 from runtime.errors import SpantreeError
 
@@ -42,14 +42,22 @@ async def fan_out(
     if in_flight < 1:
         raise ValueError("in_flight must be 1 or more")
     fan = _Fan(items, work, stop, progress)
-    workers = [asyncio.create_task(fan.pull()) for _ in range(min(in_flight, len(items)))]
-    try:
-        await asyncio.gather(*workers)
-    finally:
-        for worker in workers:
-            worker.cancel()
-        await asyncio.gather(*workers, return_exceptions=True)
+    await together(fan.pull() for _ in range(min(in_flight, len(items))))
     return fan.outcomes
+
+
+async def together(work: Iterable[Coroutine[Any, Any, None]]) -> None:
+    """Run everything at once. The first error cancels the rest, and is raised when all of it has stopped.
+
+    `asyncio.gather` alone would leave the rest running, and writing to a run that was given up.
+    """
+    tasks = [asyncio.create_task(each) for each in work]
+    try:
+        await asyncio.gather(*tasks)
+    finally:
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
 
 
 class _Fan(Generic[T, R]):

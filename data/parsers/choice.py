@@ -48,6 +48,11 @@ _UNSUPPORTED = {
     }.items()
     for suffix in suffixes.split()
 }
+_UNSUPPORTED_REASON = "{kind}: this format is not supported yet"
+_DOCUMENTS = tuple(
+    _UNSUPPORTED_REASON.format(kind=kind)
+    for kind in ("PDF", "HTML", "office document", "archive or office document")
+)
 _SIGNATURES = (
     (b"%PDF-", "PDF"),
     (b"PK\x03\x04", "archive or office document"),
@@ -93,13 +98,18 @@ def choose_parser(path: PurePosixPath, head: bytes, parsers: Iterable[Parser] = 
         return Choice(accepting)
     kind = _unsupported(path, head)
     if kind:
-        return Choice(None, f"{kind}: this format is not supported yet")
+        return Choice(None, _UNSUPPORTED_REASON.format(kind=kind))
     if accepting is not None:
         binary = _is_binary(head, _MAX_ZEROS)
         return Choice(None, "binary") if binary else Choice(accepting)
     if _is_binary(head, 0) or not _has_encoding(head):
         return Choice(None, "binary")
     return Choice(_LOG if _has_timestamps(head) else _TEXT)
+
+
+def is_document(reason: str) -> bool:
+    """Whether the reason of a choice says that the file is a document, with text that is not read yet."""
+    return reason in _DOCUMENTS
 
 
 def _unsupported(path: PurePosixPath, head: bytes) -> str:

@@ -71,12 +71,12 @@ def _embedded(name: str) -> dspy.LM | None:
     if name == "extractive":
         return _extractive()
     if kind == "scripted":
-        return load_script(Path(argument)).lm("spantree/scripted")
+        return load_script(Path(argument)).lm(f"spantree/{name}")
     if kind == "simulated":
         # The reader is loaded here because only these two names need it.
         from runtime.models.extractive.engine import ExtractiveEngine
 
-        return SimulatedEngine(ExtractiveEngine(), Weaknesses.parse(argument)).lm()
+        return SimulatedEngine(ExtractiveEngine(), Weaknesses.parse(argument)).lm(f"spantree/{name}")
     return None
 
 

@@ -98,7 +98,7 @@ def test_the_run_that_is_killed_has_everything_that_can_be_lost(victims: Victims
     whole = victims.whole
     assert whole.answer["outcome"] == "answered"
     assert whole.answer["value"] == 2
-    assert len(whole.answer["claims"]) == 6
+    assert len(whole.answer["claims"]) == 7
     assert whole.planned == ["root", "root.s3"]
     assert whole.answer["receipt"]["calls"] == len(whole.engine) == len(whole.calls)
     assert [step.id for step in whole.state.frames["root"].steps] == ["s1", "s2", "s3", "s4", "s5", "s7", "s6"]
