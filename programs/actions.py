@@ -4,10 +4,11 @@ from data.corpus import Corpus
 from data.span import Span
 from programs.observing import absent, counted, listed, success
 from programs.readings import Targets
+from programs.search import LineSearch
 from programs.workspace import Workspace
 from runtime.errors import MissingInput
 from runtime.frames import Frame
-from runtime.observations import HitRef, Observation, Ranked, ReadSpans, Scanned
+from runtime.observations import Observation, Ranked, ReadSpans
 from signatures import PlannedStep
 
 HITS = 1_000
@@ -20,31 +21,23 @@ def scan(workspace: Workspace, frame: Frame, step: PlannedStep) -> Observation:
     """Find every line that contains all patterns, over the whole scope of the step."""
     if not step.patterns:
         raise MissingInput("a scan needs at least one pattern")
-    sources = Targets(workspace, frame).sources(step.targets)
-    found = workspace.corpus.scan(step.patterns, sources=sources, page=HITS)
-    payload = Scanned(
-        patterns=tuple(found.patterns),
-        total=found.total,
-        by_source=tuple(found.by_source.items()),
-        by_time=tuple((each.label, each.count) for each in found.by_time),
-        hits=tuple(
-            HitRef(source=hit.source, line=hit.line, start=hit.start, end=hit.end)
-            for hit in found.hits
-        ),
-        sources=tuple(found.sources_scanned),
-    )
+    found = LineSearch.of(workspace, frame, step).page(HITS)
     what = " and ".join(found.patterns)
     if not found.total:
-        return absent(f"no line matches {what}", payload)
-    where = listed(f"{source} ({count})" for source, count in found.by_source.items() if count)
-    return success(f"{counted(found.total, 'line')} match {what}: {where}", payload)
+        return absent(f"no line matches {what}", found)
+    where = listed(f"{source} ({count})" for source, count in found.by_source if count)
+    return success(f"{counted(found.total, 'line')} match {what}: {where}", found)
 
 
 def rank(workspace: Workspace, frame: Frame, step: PlannedStep) -> Observation:
     """Find the spans that are most relevant to the query. Never exhaustive."""
     query = step.query or frame.task
-    sources = Targets(workspace, frame).sources(step.targets)
-    found = workspace.ranker.rank(query, RANKED, sources=sources)
+    targets = Targets(workspace, frame)
+    parts = targets.parts(step.targets)
+    most = RANKED if parts is None else workspace.partitioning.span_count
+    found = workspace.ranker.rank(query, most, sources=targets.sources(step.targets))
+    if parts is not None:
+        found = [hit for hit in found if workspace.partition_of(hit.span) in parts][:RANKED]
     payload = Ranked(query=query, span_ids=tuple(hit.span.id for hit in found))
     if not found:
         return absent("no passage shares a word with the query", payload)

@@ -29,14 +29,14 @@ def assemble(run: Run) -> Answer:
     result = outcome(
         statements,
         reach,
-        value_known=_counted(root),
+        value_known=_counted(root) != "",
         requires_all=state.classified is not None and state.classified.requires_all,
         limited=was_cut(state),
         undecodable=bool(undecodable(run.workspace)),
         working=_working(state),
     )
     return Answer(
-        text=_text(shown, result, reach),
+        text=_text(shown, result, reach, _counted(root)),
         value=value,
         outcome=result,
         claims=statements,
@@ -90,8 +90,11 @@ def _computed(frame: Frame) -> list[ComputedResult]:
     return [each for each in _payloads(frame) if isinstance(each, ComputedResult)]
 
 
-def _counted(root: Frame) -> bool:
-    return any(each.operation.startswith("count") for each in _computed(root))
+def _counted(root: Frame) -> str:
+    """The last count in words, empty without one: a count answers also when it is 0 and states nothing else."""
+    counts = [each for each in _computed(root) if each.operation.startswith("count")]
+    lines = [line for each in counts[-1:] for value in each.computed for line in value.lines]
+    return "\n".join(lines) or ("Nothing was counted." if counts else "")
 
 
 def _value(root: Frame, shown: Sequence[Claim]) -> Any:
@@ -108,11 +111,12 @@ def _value(root: Frame, shown: Sequence[Claim]) -> Any:
     return None
 
 
-def _text(shown: list[Claim], result: Outcome, reach: Coverage) -> str:
-    """The statements as one text; without any, what was and was not found."""
+def _text(shown: list[Claim], result: Outcome, reach: Coverage, count: str) -> str:
+    """The statements as one text; without any, what was counted, or what was and was not found."""
     if shown:
-        separator = "\n" if len(shown) > 1 else ""
-        return separator.join(claim.text for claim in shown)
+        return "\n".join(claim.text for claim in shown)
+    if count and result in ("answered", "partial"):
+        return count
     if result == "not_found":
         return "Not found: every partition that the question needs was examined."
     if result == "not_found_in_covered":

@@ -5,18 +5,22 @@ import contextvars
 import secrets
 from collections.abc import Coroutine
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
+from queue import Queue
 from typing import Any, TypeVar
 
 import dspy
 
 from data.corpus import Corpus
+from programs.answer import Answer
 from programs.progress import Listener
 from programs.run import Run
 from programs.workspace import Workspace
 from runtime.calls import Caller
-from runtime.errors import LimitsError, QuestionError
+from runtime.errors import CorpusError, LimitsError, QuestionError, RunError
+from runtime.events import Finished
 from runtime.frames import fold
 from runtime.journal import Journal, Lease, RunRecord
 from runtime.ledger import Ledger, Usage
@@ -34,9 +38,28 @@ def run_sync(work: Coroutine[Any, Any, T]) -> T:
         asyncio.get_running_loop()
     except RuntimeError:
         return asyncio.run(work)
+    return _run_beside(work)
+
+
+def _run_beside(work: Coroutine[Any, Any, T]) -> T:
+    """Run a coroutine in a thread of its own. An interrupt of this thread cancels it and waits for its end."""
+    started: Queue[tuple[asyncio.AbstractEventLoop, asyncio.Task[T] | None]] = Queue()
+
+    async def announced() -> T:
+        started.put((asyncio.get_running_loop(), asyncio.current_task()))
+        return await work
+
     context = contextvars.copy_context()
     with ThreadPoolExecutor(1, thread_name_prefix="spantree") as pool:
-        return pool.submit(context.run, asyncio.run, work).result()
+        future = pool.submit(context.run, asyncio.run, announced())
+        try:
+            return future.result()
+        except BaseException:
+            if not future.done():
+                loop, task = started.get()
+                with suppress(RuntimeError):  # it has just come to its end
+                    loop.call_soon_threadsafe(task.cancel if task else loop.stop)
+            raise
 
 
 def new_run_id() -> str:
@@ -142,7 +165,11 @@ class Program(dspy.Module):
                 journal.close()
 
     def resume(self, run_id: str, corpus: Corpus) -> dspy.Prediction:
-        """Go on with an unfinished run: no new plan, no completed call again. A finished one returns its answer."""
+        """Go on with an unfinished run: no new plan, no completed call again. A finished one returns its answer.
+
+        Raises CorpusError when the corpus is not of the version that the run began with (see `load_corpus`), and
+        RunError when there is no such run, another process holds it, or it is of another program.
+        """
         return run_sync(self.aresume(run_id, corpus))
 
     async def aresume(self, run_id: str, corpus: Corpus) -> dspy.Prediction:
@@ -150,6 +177,10 @@ class Program(dspy.Module):
         journal, owned = self._opened()
         try:
             record = journal.run(run_id).record
+            finished = fold(journal.events(record.run_id)).finished
+            if finished is not None:
+                return predicted(finished)
+            self._check_resumable(record, corpus)
             limits = Limits.model_validate(record.config["limits"])
             partitioner = record.config["partitioner"]
             workspace = await asyncio.to_thread(Workspace, corpus, partitioner)
@@ -162,6 +193,20 @@ class Program(dspy.Module):
     async def _carried_out(self, run: Run) -> dspy.Prediction:
         """Work a run to its end. Programs implement this."""
         raise NotImplementedError(f"{type(self).__name__} does not say how it answers")
+
+    def _check_resumable(self, record: RunRecord, corpus: Corpus) -> None:
+        """Refuse to go on with a run as something that it was not begun as."""
+        begun, mine = (record.program, record.program_version), (self.name, self.version)
+        if begun != mine:
+            raise RunError(
+                f"run {record.run_id} is of the program {begun[0]} {begun[1]}, and this is {mine[0]} {mine[1]}",
+                hint="resume it with the program that began it, or ask again",
+            )
+        if corpus.version != record.corpus_version:
+            raise CorpusError(
+                f"the corpus is of version {corpus.version}, and run {record.run_id} is over {record.corpus_version}",
+                hint="load the version of the run from the store, or ask again over the new text",
+            )
 
     def configuration(self, limits: Limits) -> dict[str, Any]:
         """What is recorded about a run so that it can be resumed the same way."""
@@ -223,6 +268,12 @@ class Program(dspy.Module):
             state=fold(journal.events(record.run_id)),
             listener=self.progress,
         )
+
+
+def predicted(finished: Finished) -> dspy.Prediction:
+    """What a program returns for a run that has ended."""
+    answer = Answer.model_validate(finished.answer)
+    return dspy.Prediction(answer=answer, outcome=answer.outcome, run_id=answer.run_id)
 
 
 def _shown_name(lm: dspy.BaseLM | None) -> str:

@@ -72,15 +72,21 @@ class Conclusion:
         claims, computed = gathered(self._run, frame)
         usable = [claim for claim in claims if claim.status != "insufficient"]
         self._run.tell("conclude", 0, 1, step.description)
+        problem = trouble = ""
         try:
             statements, unknowns = await self._stated(frame, step, usable, computed, coverage)
-            mechanical = False
-        except (StepError, LimitReached) as error:
-            statements, unknowns, mechanical = as_they_are(usable, computed), [str(error)], True
+            statements = statements or counts_as_they_are(usable, computed)
+        except StepError as error:
+            problem, trouble = error.error_class, str(error)
+            statements, unknowns = as_they_are(usable, computed), [trouble]
+        except LimitReached as error:
+            problem, trouble = "limit", self._run.told_limit(error)
+            statements, unknowns = as_they_are(usable, computed), [trouble]
         payload = Concluded(
-            statements=tuple(statements), unknowns=tuple(unknowns), mechanical=mechanical
+            statements=tuple(statements), unknowns=tuple(unknowns), mechanical=bool(problem)
         )
-        return success(counted(len(statements), "statement"), payload)
+        seen = success(counted(len(statements), "statement"), payload)
+        return seen.model_copy(update={"error_class": problem, "error": trouble})
 
     async def _stated(
         self,
@@ -248,3 +254,9 @@ def as_they_are(claims: Sequence[Claim], computed: Sequence[Computed]) -> list[C
     named = {claim_id for each in computed for claim_id in each.claim_ids}
     first = [claim for claim in claims if claim.id in named]
     return first or list(claims)
+
+
+def counts_as_they_are(claims: Sequence[Claim], computed: Sequence[Computed]) -> list[Claim]:
+    """The counts as statements: a number that code computed is told, also if the writer left it out."""
+    named = {each for value in computed if value.name == "count" for each in value.claim_ids}
+    return [claim for claim in claims if claim.computed and claim.id in named]

@@ -124,6 +124,9 @@ class Executor:
                 status = "failed"
             if seen.error_class == "limit":
                 warnings.append(("limit", seen.error))
+            elif seen.error_class and step.planned.action == "conclude":
+                text = f"no usable conclusion, the findings are given as they are: {seen.error}"
+                warnings.append(("conclude_failed", text))
         except TimeoutFailure as error:
             seen, status = from_error(error), "timed_out"
         except StepError as error:

@@ -126,8 +126,8 @@ class LeafAnalysis:
 
     def _observed(self, selection: Selection, outcomes: list[Outcome[Leaf]]) -> Observation:
         for outcome in outcomes:
-            if isinstance(outcome.error, UserError):
-                raise outcome.error
+            if isinstance(outcome.error, UserError | RunCancelled):
+                raise outcome.error  # not of a partition, but of the run
         done: list[Leaf] = [each.value for each in outcomes if each.value is not None]
         failed = _failures(selection, outcomes)
         unread = {
@@ -165,8 +165,7 @@ def check_leaf(reply: dspy.Prediction) -> None:
 
 
 def _unread(outcome: Outcome[Leaf]) -> bool:
-    stopped = isinstance(outcome.error, LimitReached | RunCancelled)
-    return outcome.state == "not_started" or stopped
+    return outcome.state == "not_started" or isinstance(outcome.error, LimitReached)
 
 
 def _failures(selection: Selection, outcomes: list[Outcome[Leaf]]) -> tuple[PartitionFailure, ...]:

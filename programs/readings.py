@@ -4,7 +4,7 @@ Targets of a step become readings: whole partitions, the spans around the hits o
 """
 
 import hashlib
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -12,6 +12,7 @@ from data.span import Span
 from programs.routing import has_result
 from programs.workspace import Workspace
 from runtime.claims import Claim
+from runtime.errors import NotFound
 from runtime.frames import Frame, Step
 from runtime.observations import (
     Analyzed,
@@ -83,35 +84,57 @@ class Targets:
             return tuple(wanted)
         inside = {each.id for each in self._workspace.partitions_of(allowed)}
         kept = tuple(each.id for each in chosen if each.id in inside)
-        return kept or allowed
+        if not kept:
+            raise NotFound(f"outside the part of this task: {', '.join(wanted)}")
+        return kept
 
     def sources(self, names: Iterable[str]) -> set[str] | None:
         """The sources to search, or None for all."""
         places = self.places(names)
         return self._workspace.sources_of(places) if places else None
 
+    def parts(self, names: Iterable[str]) -> frozenset[str] | None:
+        """The partitions to keep to, or None where they make up whole sources."""
+        places = self.places(names)
+        if not places:
+            return None
+        chosen = self._workspace.partitions_of(places)
+        sources = {each.source for each in chosen}
+        whole = sum(len(self._workspace.partitioning.by_source(each)) for each in sources)
+        return None if whole == len(chosen) else frozenset(each.id for each in chosen)
+
     def selection(self, names: Sequence[str]) -> Selection:
         """The readings that the targets come to: none when the steps found nothing to read."""
         named = [each for each in names if self._frame.step(each) is not None]
         if not named:
-            whole = self._workspace.partitions_of(self.places(names))
-            readings = tuple(
-                Reading(self._workspace.partitioning.spans(each.id), (each.id,)) for each in whole
-            )
-            return Selection(readings, "partitions")
+            return Selection(self._whole(names), "partitions")
         spans: dict[str, Span] = {}
         ranked = True
         for step in self.steps(named):
             found, is_ranked = self._spans(step)
             ranked = ranked and is_ranked
             spans.update((span.id, span) for span in found)
-        if not spans:
-            return Selection((), "selection")
-        chosen = list(spans.values())
+        beside = [each for each in names if each not in named]
+        whole = self._whole(beside) if beside else ()
+        chosen = self._picked(spans, whole)
+        if not chosen:
+            return Selection(whole, "selection")
         if not ranked:
             rank = self._workspace.source_rank
             chosen.sort(key=lambda span: (rank[span.source], span.start))
-        return Selection(self._packed(chosen, together=ranked), "selection", ranked)
+        return Selection((*self._packed(chosen, together=ranked), *whole), "selection", ranked)
+
+    def _whole(self, names: Iterable[str]) -> tuple[Reading, ...]:
+        """One reading for each of the partitions that some names mean."""
+        partitions = self._workspace.partitions_of(self.places(names))
+        spans = self._workspace.partitioning.spans
+        return tuple(Reading(spans(each.id), (each.id,)) for each in partitions)
+
+    @staticmethod
+    def _picked(spans: Mapping[str, Span], whole: Iterable[Reading]) -> list[Span]:
+        """The spans that are not read with their whole partition."""
+        read = {span.id for reading in whole for span in reading.spans}
+        return [span for span in spans.values() if span.id not in read]
 
     def _spans(self, step: Step) -> tuple[list[Span], bool]:
         """The spans that a step's result names, and whether their order is one of relevance."""
@@ -157,11 +180,15 @@ class Targets:
         named = [each for each in names if self._frame.step(each) is not None]
         if not named:
             return self.places(names)
-        found = {
+        beside = [each for each in names if each not in named]
+        whole = self._workspace.partitions_of(self.places(beside)) if beside else ()
+        found = {each.id for each in whole} | {
             self._workspace.partition_of(span)
             for step in self.steps(named)
             for span in self._spans(step)[0]
         }
+        if not found:
+            raise NotFound("the steps that it is limited to found nothing")
         return tuple(sorted(found, key=self._workspace.partition_rank.__getitem__))
 
 

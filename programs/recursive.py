@@ -12,14 +12,13 @@ from typing import Any, get_args
 
 import dspy
 
-from programs.answer import Answer
-from programs.base import Program
+from programs.base import Program, predicted
 from programs.predictors import Predictors
 from programs.progress import Listener
 from programs.recursion import Recursion
 from programs.refinement import RefinePolicy
 from programs.run import Run
-from runtime.errors import LimitsError
+from runtime.errors import LimitsError, RunError
 from runtime.journal import Journal
 from runtime.limits import Limits
 from signatures import AnalyzeLeaf, ClassifyQuestion, Conclude, Plan, Refine
@@ -71,24 +70,21 @@ class Recursive(Program):
         return {**super().configuration(limits), "refine": self.refine_policy}
 
     async def _carried_out(self, run: Run) -> dspy.Prediction:
-        """Work a run to its end; whatever interrupts it, it can be resumed."""
+        """Work a run to its end; whatever interrupts it, it can be resumed, as it was begun."""
         if run.state.finished is None:
+            policy = run.record.config.get("refine", self.refine_policy)
             beat = asyncio.create_task(_heartbeat(run))
             try:
-                await Recursion(run, self._predictors(), self.refine_policy).work()
+                await Recursion(run, self._predictors(), policy).work()
             except BaseException:
-                run.ledger.cancel()
-                if run.state.finished is None:
-                    run.commit(status="interrupted")
+                _leave(run)
                 raise
             finally:
                 beat.cancel()
-                with suppress(asyncio.CancelledError):
-                    await beat
+                await asyncio.gather(beat, return_exceptions=True)
         finished = run.state.finished
         assert finished is not None
-        answer = Answer.model_validate(finished.answer)
-        return dspy.Prediction(answer=answer, outcome=answer.outcome, run_id=run.id)
+        return predicted(finished)
 
     def _predictors(self) -> Predictors:
         return Predictors(
@@ -100,8 +96,17 @@ class Recursive(Program):
         )
 
 
+def _leave(run: Run) -> None:
+    """Give a run up for now. That must not hide why, so a journal that cannot be written is no error here."""
+    run.ledger.cancel()
+    if run.state.finished is None:
+        with suppress(RunError):  # a run that nobody holds counts as interrupted all the same
+            run.commit(status="interrupted")
+
+
 async def _heartbeat(run: Run) -> None:
     """Keep the lease of a run during long calls."""
     while True:
         await asyncio.sleep(run.lease_seconds / 3)
-        run.renew()
+        with suppress(RunError):  # if it is lost for good, the next call says so before it starts
+            run.renew()

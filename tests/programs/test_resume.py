@@ -1,144 +1,272 @@
-"""Runs that are killed, refused or left in the middle, and go on."""
+"""Runs that are stopped by an error, refused, or finished, and what resuming makes of them."""
 
-import json
-import subprocess
-import sys
-from collections import Counter
-from dataclasses import dataclass
-from functools import cached_property
+import sqlite3
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from runtime.events import EVENTS, Event, Finished, Planned, StepCommitted, StepStarted
-from runtime.frames import RunState, fold
+from data.corpus import Corpus, load_corpus, open_corpus
+from programs import Answer, Progress, Recursive
+from runtime.errors import CorpusError, ModelError, RunError
+from runtime.frames import fold
+from runtime.journal import Journal
+from runtime.limits import Limits
+from runtime.models.request import PromptRequest
+from runtime.models.scripted import Rule, ScriptedEngine
+from runtime.view import progress as steps_done
 
-ROOT = Path(__file__).parents[2]
-SAME = ("answer", "value", "outcome", "claims", "conflicts", "unknowns", "coverage", "steps")
-
-
-@dataclass(frozen=True)
-class Seen:
-    """What a process found in the journal and in the engine's log."""
-
-    status: str
-    events: list[dict[str, Any]]
-    calls: list[dict[str, Any]]
-    engine: list[str]
-
-    @cached_property
-    def history(self) -> list[Event]:
-        return [EVENTS.validate_python(each) for each in self.events]
-
-    @property
-    def state(self) -> RunState:
-        return fold(self.history)
-
-    @property
-    def answer(self) -> dict[str, Any]:
-        assert self.state.finished is not None
-        return self.state.finished.answer
-
-    def ended(self, status: str) -> list[str]:
-        return [call["key"] for call in self.calls if call["status"] == status]
-
-    @property
-    def planned(self) -> list[str]:
-        return [each.frame_id for each in self.history if isinstance(each, Planned)]
-
-    @property
-    def running(self) -> set[tuple[str, str]]:
-        """Steps that were begun and have not ended, as (frame, step)."""
-        return {
-            (frame.id, step.id)
-            for frame in self.state.frames.values()
-            for step in frame.steps
-            if step.status == "running"
-        }
+SAME = (
+    "text",
+    "value",
+    "outcome",
+    "claims",
+    "conflicts",
+    "unknowns",
+    "coverage",
+    "steps",
+    "warnings",
+)
+THREE = {"a.log": "FACT one\n", "b.log": "FACT two\n", "c.log": "FACT three\n"}
 
 
-class Victims:
-    """The runs that were killed, by name."""
-
-    def __init__(self, folder: Path) -> None:
-        self.folder = folder
-        self.whole = self.seen("whole", "after")
-
-    def seen(self, name: str, when: str) -> Seen:
-        return Seen(**json.loads((self.folder / f"{name}.{when}.json").read_text("utf-8")))
-
-    def named(self, kind: str) -> list[tuple[str, Seen, Seen]]:
-        """Name, what the last resumption found, and what it left: of all runs of a kind."""
-        names = [each.name.partition(".")[0] for each in self.folder.glob(f"{kind}*.after.json")]
-        names.sort(key=lambda name: int(name.removeprefix(kind)))
-        return [(name, self.seen(name, "before"), self.seen(name, "after")) for name in names]
+class Stop(BaseException):
+    """Raised in the middle of a run, as an interrupt would be."""
 
 
-@pytest.fixture(scope="module")
-def victims(tmp_path_factory: pytest.TempPathFactory) -> Victims:
-    folder = tmp_path_factory.mktemp("killed")
-    ended = subprocess.run(
-        [sys.executable, "-W", "ignore", Path(__file__).with_name("killed.py"), folder],
-        cwd=ROOT,
-        env={"PYTHONPATH": str(ROOT), "PATH": ""},
-        capture_output=True,
-        text=True,
+def stop_at(commit: int) -> Callable[[int], None]:
+    def stop(number: int) -> None:
+        if number == commit:
+            raise Stop
+
+    return stop
+
+
+def unfinished(
+    lab: Any, engine: ScriptedEngine, corpus: Corpus, *, refused: type[BaseException]
+) -> str:
+    """The id of a run that stopped with an error."""
+    with pytest.raises(refused):
+        lab.program(engine)(question="What are the facts?", corpus=corpus)
+    with Journal.open(lab.journal) as journal:
+        run = journal.run("last")
+        assert run.status == "interrupted"
+        assert run.held_by is None
+        assert fold(journal.events(run.record.run_id)).finished is None
+    return run.record.run_id
+
+
+def keys(lab: Any, status: str) -> list[str]:
+    with Journal.open(lab.journal) as journal:
+        run_id = journal.run("last").record.run_id
+        return [call.key for call in journal.calls(run_id) if call.status == status]
+
+
+def same(answer: Answer, other: Answer) -> bool:
+    return all(getattr(answer, part) == getattr(other, part) for part in SAME)
+
+
+def test_a_run_that_was_stopped_goes_on_in_another_thread(lab: Any) -> None:
+    """The same journal and the same program, and a thread after the other."""
+    corpus = lab.corpus(THREE)
+    whole = lab.ask(lab.model(), corpus).answer
+    with Journal.open(lab.journal) as journal, ThreadPoolExecutor(1) as thread:
+        for commit in range(1, 23, 3):
+            engine = lab.model()
+            program = Recursive(lm=engine.lm(), journal=journal)
+            journal.on_commit = stop_at(journal._database.commits + commit)
+            with pytest.raises(Stop):
+                program(question="What are the facts?", corpus=corpus)
+            journal.on_commit = None
+            run_id = journal.run("last").record.run_id
+            answer = thread.submit(program.resume, run_id, corpus).result().answer
+            assert same(answer, whole)
+            assert answer.receipt.calls == journal.usage(run_id).calls
+            assert answer.receipt.calls - len(engine.log) in (0, 1)
+
+
+def test_a_finished_run_returns_its_stored_answer(lab: Any) -> None:
+    ran = lab.ask(lab.model(), lab.corpus(THREE))
+    silent = ScriptedEngine()
+    again = lab.program(silent).resume(ran.answer.run_id, ran.corpus)
+    assert again.answer == ran.answer
+    assert again.outcome == "answered"
+    assert silent.log == []
+    elsewhere = lab.program(silent).resume(ran.answer.run_id, lab.corpus({"x.log": "other\n"}))
+    assert elsewhere.answer == ran.answer
+
+
+def test_a_run_that_somebody_holds_is_refused(lab: Any) -> None:
+    corpus = lab.corpus(THREE)
+    broken = lab.model(Rule(signature="Plan", error="auth"))
+    run_id = unfinished(lab, broken, corpus, refused=ModelError)
+    silent = ScriptedEngine()
+    with Journal.open(lab.journal) as journal, journal.lease(run_id):
+        with pytest.raises(RunError, match="is held by another process") as refused:
+            lab.program(silent).resume(run_id, corpus)
+    assert refused.value.hint
+    assert silent.log == []
+    assert lab.program(lab.model()).resume(run_id, corpus).outcome == "answered"
+
+
+def test_a_key_that_is_mended_lets_the_run_go_on(lab: Any) -> None:
+    """Nothing of what the siblings of the refused call brought is lost, or asked again."""
+    corpus = lab.corpus(THREE)
+    whole = lab.ask(lab.model(), corpus).answer
+    broken = lab.model(Rule(signature="AnalyzeLeaf", contains="FACT two", error="auth"))
+    run_id = unfinished(lab, broken, corpus, refused=ModelError)
+    done = keys(lab, "done")
+    assert len([key for key in done if "/s1/" in key]) == 2
+    mended = lab.model()
+    answer = lab.program(mended).resume(run_id, corpus).answer
+    assert same(answer, whole)
+    assert sorted(keys(lab, "done")) == sorted({*keys(lab, "done")})
+    assert [c.signature for c in mended.log if c.signature in ("Plan", "AnalyzeLeaf")] == [
+        "AnalyzeLeaf"
+    ]
+    assert answer.receipt.calls == len(broken.log) + len(mended.log)
+    assert answer.receipt.failed_calls == 1
+
+
+def test_a_refused_call_leaves_no_result_of_the_steps_beside_it(lab: Any, say: Any) -> None:
+    """Two steps run at once; what one of them had not read when the other failed is read later."""
+    corpus = lab.corpus({**THREE, "d.log": "FACT four\n"})
+    steps = [
+        say.step("s1", "analyze", targets=["a.log"]),
+        say.step("s2", "analyze", query="And these?", targets=["b.log", "c.log", "d.log"]),
+        say.step("s3", "conclude"),
+    ]
+    broken = lab.model(
+        Rule(signature="AnalyzeLeaf", contains="FACT one", error="auth", latency=0.01),
+        Rule(signature="AnalyzeLeaf", contains="FACT two", reply=say.leaf()),
+        Rule(signature="AnalyzeLeaf", reply=say.leaf(), latency=0.02),
+        steps=steps,
     )
-    assert ended.returncode == 0, ended.stderr
-    commits, calls = map(int, ended.stdout.split())
-    victims = Victims(folder)
-    assert len(victims.named("at")) == commits
-    assert len(victims.named("call")) >= calls // 4
-    assert len(victims.named("twice")) > 5
-    return victims
+    run_id = unfinished(lab, broken, corpus, refused=ModelError)
+    with Journal.open(lab.journal) as journal:
+        frame = fold(journal.events(run_id)).frames["root"]
+    assert [step.status for step in frame.steps] == ["running", "running", "pending"]
+    answer = lab.program(lab.model(steps=steps)).resume(run_id, corpus).answer
+    assert answer.outcome == "answered"
+    assert len(answer.coverage.completed) == 4
+    assert answer.coverage.unread == ()
 
 
-def test_the_run_that_is_killed_has_everything_that_can_be_lost(victims: Victims) -> None:
-    whole = victims.whole
-    assert whole.answer["outcome"] == "answered"
-    assert whole.answer["value"] == 2
-    assert len(whole.answer["claims"]) == 7
-    assert whole.planned == ["root", "root.s3"]
-    assert whole.answer["receipt"]["calls"] == len(whole.engine) == len(whole.calls)
-    assert [step.id for step in whole.state.frames["root"].steps] == ["s1", "s2", "s3", "s4", "s5", "s7", "s6"]
+def test_a_bug_is_raised_and_leaves_a_run_that_can_go_on(lab: Any) -> None:
+    corpus = lab.corpus(THREE)
+    whole = lab.ask(lab.model(), corpus).answer
+
+    def buggy(request: PromptRequest) -> dict[str, Any]:
+        if "FACT three" in request.user:
+            raise ZeroDivisionError("on purpose")
+        return lab.facts(request)
+
+    for signature in ("ClassifyQuestion", "Plan", "AnalyzeLeaf", "Refine", "Conclude"):
+        broken = lab.model(**{signature: buggy if signature == "AnalyzeLeaf" else lambda _: 1 // 0})
+        run_id = unfinished(lab, broken, corpus, refused=ZeroDivisionError)
+        mended = lab.model()
+        answer = lab.program(mended).resume(run_id, corpus).answer
+        assert same(answer, whole), signature
+        assert answer.receipt.calls == len(broken.log) + len(mended.log)
 
 
-@pytest.mark.parametrize("kind", ["at", "call", "twice"])
-def test_a_killed_run_ends_with_the_answer_of_one_that_was_not(victims: Victims, kind: str) -> None:
-    """Checklist 60, 64, 70; field reports 1, 3."""
-    for name, _, after in victims.named(kind):
-        assert after.status == "finished", name
-        for part in SAME:
-            assert after.answer.get(part) == victims.whole.answer.get(part), (name, part)
+def test_progress_goes_on_where_it_was(lab: Any) -> None:
+    """Checklist 65, 92: the steps and the calls that are shown after a stop are those from before it."""
+    corpus = lab.corpus(THREE)
+    broken = lab.model(Rule(signature="Conclude", error="auth"))
+    before: list[Progress] = []
+    with pytest.raises(ModelError):
+        lab.program(broken, progress=before.append)(question="What are the facts?", corpus=corpus)
+    with Journal.open(lab.journal) as journal:
+        run_id = journal.run("last").record.run_id
+        shown = steps_done(fold(journal.events(run_id)))
+        assert (shown.done, shown.total) == (1, 2)
+    after: list[Progress] = []
+    lab.program(lab.model(), progress=after.append).resume(run_id, corpus)
+    assert after[0].phase == before[-1].phase == "conclude"
+    assert after[0].calls == len(broken.log)
+    assert after[0].run_id == before[0].run_id == run_id
+    calls = [each.calls for each in before + after]
+    assert calls == sorted(calls)
 
 
-@pytest.mark.parametrize("kind", ["at", "call", "twice"])
-def test_nothing_that_was_committed_is_undone_or_done_again(victims: Victims, kind: str) -> None:
-    """Checklist 59, 61, 62, 63, 66, 83; field reports 15, 16."""
-    for name, before, after in victims.named(kind):
-        assert after.events[: len(before.events)] == before.events, name
-        assert after.planned == victims.whole.planned, name
-        ended = Counter(
-            (each.frame_id, each.step_id) for each in after.history if isinstance(each, StepCommitted)
-        )
-        assert set(ended.values()) == {1}, name
-        again = {
-            (each.frame_id, each.step_id)
-            for each in after.history[len(before.events) :]
-            if isinstance(each, StepStarted) and each.attempt > 1
-        }
-        assert again <= before.running, name
+def test_a_corpus_that_changed_under_a_run(lab: Any) -> None:
+    """The new text is refused; the stored one still verifies."""
+    corpus = lab.corpus(THREE)
+    broken = lab.model(Rule(signature="Conclude", error="auth"))
+    run_id = unfinished(lab, broken, corpus, refused=ModelError)
+    (Path(corpus.roots[0]) / "b.log").write_text("nothing like it\n")
+    changed = open_corpus(corpus.roots, store=corpus.store)
+    with pytest.raises(CorpusError, match="is over") as refused:
+        lab.program(lab.model()).resume(run_id, changed)
+    assert refused.value.hint
+    stored = load_corpus(corpus.version, store=corpus.store)
+    answer = lab.program(lab.model()).resume(run_id, stored).answer
+    assert answer.outcome == "answered"
+    assert answer.corpus_version == corpus.version
+    cited = [cite for claim in answer.claims for cite in claim.citations]
+    assert {cite.quote for cite in cited} == {"FACT one", "FACT two", "FACT three"}
+    assert all(stored.slice(cite.source, cite.start, cite.end) == cite.quote for cite in cited)
 
 
-@pytest.mark.parametrize("kind", ["at", "call", "twice"])
-def test_no_call_that_had_ended_is_made_again(victims: Victims, kind: str) -> None:
-    """Checklist 62, 71; field report 4."""
-    for name, before, after in victims.named(kind):
-        done = before.ended("done")
-        assert Counter(after.ended("done")) == Counter(victims.whole.ended("done")), name
-        assert after.ended("done")[: len(done)] == done, name
-        lost = len(before.ended("intent"))
-        again = Counter(after.engine) - Counter(victims.whole.engine)
-        assert set(after.engine) == set(victims.whole.engine), name
-        assert again.total() <= lost, name
+def test_a_partial_answer_stays_what_it_is(lab: Any) -> None:
+    """A limit ends a run: resuming it asks for nothing more."""
+    ran = lab.ask(lab.model(), lab.corpus(THREE), limits=Limits(calls=4))
+    assert ran.answer.outcome == "partial"
+    silent = ScriptedEngine()
+    again = lab.program(silent, limits=Limits(calls=100)).resume(ran.answer.run_id, ran.corpus)
+    assert again.answer == ran.answer
+    assert silent.log == []
+
+
+def test_a_stopped_run_keeps_the_limits_it_began_with(lab: Any) -> None:
+    corpus = lab.corpus(THREE)
+    broken = lab.model(Rule(signature="AnalyzeLeaf", error="auth"))
+    with pytest.raises(ModelError):
+        lab.program(broken, limits=Limits(calls=7, in_flight=1))(question="Facts?", corpus=corpus)
+    spent = len(broken.log)
+    engine = lab.model()
+    program = lab.program(engine, limits=Limits(calls=100))
+    answer = program.resume("2", corpus).answer
+    assert answer.receipt.calls == spent + len(engine.log) <= 7
+
+
+@pytest.mark.parametrize(
+    ("statement", "message"),
+    [
+        ("PRAGMA user_version = 99", "newer than this program"),
+        ("UPDATE events SET version = 99", "written by a newer version"),
+        ("UPDATE calls SET version = 99", "written by a newer version"),
+    ],
+)
+def test_a_journal_of_a_newer_version_is_refused(lab: Any, statement: str, message: str) -> None:
+    corpus = lab.corpus(THREE)
+    broken = lab.model(Rule(signature="Conclude", error="auth"))
+    run_id = unfinished(lab, broken, corpus, refused=ModelError)
+    with closing(sqlite3.connect(lab.journal)) as database, database:
+        database.execute(statement)
+    silent = ScriptedEngine()
+    with pytest.raises(RunError, match=message):
+        lab.program(silent).resume(run_id, corpus)
+    assert silent.log == []
+
+
+def test_a_run_goes_on_as_what_it_began(lab: Any) -> None:
+    """The refine policy is that of its beginning; another program is refused."""
+
+    class Another(Recursive):
+        name = "another"
+
+    corpus = lab.corpus(THREE)
+    broken = lab.model(Rule(signature="AnalyzeLeaf", error="auth"))
+    run_id = unfinished(lab, broken, corpus, refused=ModelError)
+    with pytest.raises(RunError, match="is of the program recursive 1, and this is another 1"):
+        Another(lm=broken.lm(), journal=lab.journal).resume(run_id, corpus)
+    engine = lab.model()
+    lab.program(engine, refine="on_failure").resume(run_id, corpus)
+    assert "Refine" in [call.signature for call in engine.log]
+    with pytest.raises(RunError, match="there is no run"):
+        lab.program(engine).resume("never", corpus)

@@ -127,6 +127,16 @@ def test_a_heading_helps_what_is_below_it_and_is_not_an_answer() -> None:
     ]
 
 
+def test_a_list_has_whole_items() -> None:
+    text = (
+        "# Berths of the harbor\n\n- **North berth**: ferries. Open all year.\n"
+        "- **South berth**: freight. Closed in ice.\n\nLunch is at noon.\n"
+    )
+    assert (
+        quotes(read("List all berths of the harbor.", text, kind="list")) == text.splitlines()[2:4]
+    )
+
+
 @pytest.mark.parametrize(
     ("pattern", "expected"),
     [

@@ -23,12 +23,12 @@ _LENGTH = 0.4
 _KIN = 0.6
 _TOGETHER = 0.4
 _UNDER_HEADING = 0.2
-_SILENT = 0.5
 _STANDING = {"heading": 0.0, "title": 0.5}
 _NEAR, _NEXT_BUT_ONE = 0.35, 0.1
 _ACROSS_PARAGRAPHS = 0.6
 _ABSENT_BIGRAM = 0.35
 _COMMON_START = 5
+_UNSEEN_UNITS = 50
 _ASKING = re.compile(
     r"什么时候|为什么|怎么样|有没有|是不是|什么|怎么|怎样|如何|为何|哪一个|哪一|哪些|哪个|哪里|哪儿|多少|是否|请问"
     r"|[谁吗呢的是]|了(?!解)"
@@ -65,7 +65,11 @@ class Focus:
 
 
 def focus_of(question: str, statistics: Sequence[TermStatistic], units: Sequence[Shown]) -> Focus:
-    """The words that a question is about. Without statistics the units shown stand for the corpus."""
+    """The words that a question is about.
+
+    Without statistics the units shown stand for the corpus, and some that hold none of the words: few units say
+    little about rarity.
+    """
     words = _question_words(question)
     counts = Counter(word for unit in units for word in set(unit.stems))
     # Of an identifier the whole comes first; its parts have statistics of their own.
@@ -75,7 +79,8 @@ def focus_of(question: str, statistics: Sequence[TermStatistic], units: Sequence
     for word in dict.fromkeys(words):
         here = _idf(counts[word], len(units))
         known = corpus.get(word)
-        rarity[word] = _idf(known.spans, known.of) if known else here
+        unknown = _idf(counts[word], len(units) + _UNSEEN_UNITS)
+        rarity[word] = _idf(known.spans, known.of) if known else unknown
         weights[word] = math.sqrt(rarity[word] * here)
         if is_cjk(word[0]) and not (known.spans if known else counts[word]):
             # Half the bigrams of a Chinese question straddle two words: their absence says little.
@@ -173,7 +178,7 @@ def _together(
 
 
 def _smoothed(own: Sequence[float], units: Sequence[Shown], index: int) -> float:
-    score = 0.0
+    score = own[index]
     for step, share in ((-1, _NEAR), (1, _NEAR), (-2, _NEXT_BUT_ONE), (2, _NEXT_BUT_ONE)):
         other = index + step
         if not 0 <= other < len(units) or units[other].run != units[index].run or not own[other]:
@@ -186,7 +191,7 @@ def _smoothed(own: Sequence[float], units: Sequence[Shown], index: int) -> float
     above = units[index].heading
     if above is not None:
         score += _UNDER_HEADING * own[above]
-    return own[index] + score * (1.0 if own[index] else _SILENT)
+    return score
 
 
 def _span_prior(focus: Focus, units: Sequence[Shown]) -> dict[str, float]:

@@ -1,6 +1,7 @@
 """Selection: which of the scored units become evidence, and when none does."""
 
-from collections.abc import Sequence
+import re
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from runtime.lexicon import stems
@@ -12,6 +13,10 @@ from runtime.models.extractive.shown import Shown
 _GAP = 0.5
 _DECIDED = 0.5
 _BESIDE = 0.5
+_LONGEST_ITEM = 500
+_MARKER = re.compile(
+    r"(?:[-*+•–]|\(?\d{1,3}[.)]|[(（][\d一二三四五六七八九十]{1,3}[)）]|[一二三四五六七八九十]{1,3}、)\s*(?=\S)"
+)
 
 
 @dataclass(frozen=True)
@@ -29,11 +34,11 @@ class Appetite:
 
 
 _APPETITES = {
-    "lookup": Appetite(share=0.48, most=12, least=0.15, strict=True),
+    "lookup": Appetite(share=0.48, most=12, least=0.18, strict=True),
     "existence": Appetite(share=0.6, most=6, least=0.4, strict=True),
-    "cause": Appetite(share=0.48, most=14, least=0.15, strict=False),
-    "list": Appetite(share=0.36, most=120, least=0.25, strict=True),
-    "summary": Appetite(share=0.36, most=40, least=0.25, strict=False),
+    "cause": Appetite(share=0.48, most=14, least=0.18, strict=False),
+    "list": Appetite(share=0.36, most=120, least=0.3, strict=True),
+    "summary": Appetite(share=0.36, most=40, least=0.3, strict=False),
 }
 _DEFAULT = _APPETITES["lookup"]
 
@@ -52,12 +57,14 @@ def supporting(
             score + bonus if score and is_decision(unit.text) else score
             for score, unit in zip(scores, units, strict=True)
         ]
-    if not wanted:
-        return _best(appetite, focus, units, scores)
     hits = matching(wanted, units)
     if hits:
-        return _best_matching(appetite, focus, units, scores, hits)
-    return [] if appetite.strict else _best(appetite, focus, units, scores)
+        chosen = _best_matching(appetite, focus, units, scores, hits)
+    elif wanted and appetite.strict:
+        chosen = set()
+    else:
+        chosen = _best(appetite, focus, units, scores)
+    return sorted(_entries(chosen, hits, focus, units) if kind == "list" else chosen)
 
 
 def matching(patterns: Sequence[str], units: Sequence[Shown]) -> set[int]:
@@ -77,17 +84,36 @@ def matching(patterns: Sequence[str], units: Sequence[Shown]) -> set[int]:
     }
 
 
+def _entries(chosen: set[int], hits: set[int], focus: Focus, units: Sequence[Shown]) -> set[int]:
+    """The chosen list items as wholes: half an item is no entry; outside of items, what has a word of the question."""
+    items = [range(start, end) for start, end in _items(units)]
+    inside = {i for item in items if not chosen.isdisjoint(item) for i in item}
+    return inside | {i for i in chosen if i in hits or focus.found(units[i].stems)}
+
+
+def _items(units: Sequence[Shown]) -> Iterator[tuple[int, int]]:
+    """The ranges of units that make up one list item."""
+    for start, unit in enumerate(units):
+        if not (unit.quotable and unit.opens and _MARKER.match(unit.text)):
+            continue
+        end = start + 1
+        while end < len(units) and units[end].span is unit.span and not units[end].opens:
+            end += 1
+        if units[end - 1].end - unit.start <= _LONGEST_ITEM:
+            yield start, end
+
+
 def _best(
     appetite: Appetite, focus: Focus, units: Sequence[Shown], scores: Sequence[float]
-) -> list[int]:
+) -> set[int]:
     ranked = sorted(range(len(units)), key=lambda i: (-scores[i], i))
     if not ranked or scores[ranked[0]] <= 0:
-        return []
+        return set()
     least = appetite.share * scores[ranked[0]]
     chosen = {i for i in ranked[: appetite.most] if scores[i] >= least}
     if all(focus.coverage(_context(units, i)) < appetite.least for i in chosen):
-        return []
-    return sorted(chosen | _between(chosen, units, scores, _GAP * least))
+        return set()
+    return chosen | _between(chosen, units, scores, _GAP * least)
 
 
 def _context(units: Sequence[Shown], index: int) -> list[str]:
@@ -118,16 +144,16 @@ def _best_matching(
     units: Sequence[Shown],
     scores: Sequence[float],
     hits: set[int],
-) -> list[int]:
+) -> set[int]:
     """The matching units, best first up to the limit, and sentences beside them that say at least as much."""
     ranked = sorted(hits, key=lambda i: (-scores[i], i))
     best = scores[ranked[0]]
     share = 0.0 if appetite.most > len(hits) else appetite.share
     chosen = {i for i in ranked[: appetite.most] if scores[i] >= share * best}
     limit = _BESIDE if appetite.strict else appetite.share
-    return sorted(
-        chosen | {i for i in _candidates(appetite, units, chosen) if scores[i] >= limit * best > 0}
-    )
+    return chosen | {
+        i for i in _candidates(appetite, units, chosen) if scores[i] >= limit * best > 0
+    }
 
 
 def _candidates(appetite: Appetite, units: Sequence[Shown], chosen: set[int]) -> set[int]:
