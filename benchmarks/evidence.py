@@ -1,12 +1,13 @@
 """Benchmark of the cited evidence: character recall and precision on chunking_evaluation.
 
-    python benchmarks/evidence.py [--data DIR] [--path direct] [--limit N] [--spans N] [--span-chars N] [--shuffled]
+    python benchmarks/evidence.py [--data DIR] [--path program|direct|bm25-1|bm25-3 ...]
+        [--limit N] [--spans N] [--span-chars N] [--shuffled]
 
 The data set (Chroma's chunking_evaluation: questions over long texts, gold as character ranges) is not part of the
 repository. Recall and precision of a question compare the union of the cited characters with the union of the gold
 characters; they are averaged over the questions of a corpus, then over the corpora. A question without citations has
-recall 0 and no precision; their number is shown. `--shuffled` asks each question of another corpus, where it has
-no answer: all that is reported then is how often nothing is cited.
+recall 0 and no precision; their number is shown, and so is the precision when it counts as 0. `--shuffled` asks each
+question of another corpus, where it has no answer: all that is reported then is how often nothing is cited.
 """
 
 import argparse
@@ -17,13 +18,20 @@ import tempfile
 import time
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from math import fsum
 from pathlib import Path
+
+import bm25s
+import dspy
 
 from data.corpus import Corpus, open_corpus
 from data.rank import Ranker
 from programs.evidence import restore, shown
+from programs.recursive import Recursive
+from runtime.lexicon import sentences, stems
 from runtime.models.extractive.reader import read_leaf
+from runtime.models.make import make_lm
 
 DATA = Path(__file__).parents[1].parent / "shared" / "data" / "chunking_evaluation"
 
@@ -71,12 +79,15 @@ def main() -> None:
     questions = load_questions(options.data)[: options.limit]
     if options.shuffled:
         questions = shuffled(questions)
+    broken = False
     with tempfile.TemporaryDirectory(prefix="spantree-evidence-") as store:
-        ask = PATHS[options.path](options, Path(store))
-        results, seconds = _asked(questions, ask)
-    print_table(results)
-    print(f"path {options.path}: {1000 * seconds / max(1, len(results)):.1f} ms a question")
-    if any(result.unverified for result in results):
+        for path in options.path or sorted(PATHS):
+            results, seconds = _asked(questions, PATHS[path](options, Path(store)))
+            print(f"path {path}: {1000 * seconds / max(1, len(results)):.1f} ms a question")
+            print_table(results)
+            print()
+            broken = broken or any(result.unverified for result in results)
+    if broken:
         sys.exit(1)
 
 
@@ -85,7 +96,9 @@ def _options() -> argparse.Namespace:
         description="Character recall and precision of cited evidence."
     )
     parser.add_argument("--data", type=Path, default=DATA, help="the chunking_evaluation folder")
-    parser.add_argument("--path", choices=sorted(PATHS), default="direct", help="how to answer")
+    parser.add_argument(
+        "--path", choices=sorted(PATHS), action="append", help="how to answer (all of them)"
+    )
     parser.add_argument("--limit", type=int, default=None, help="only the first N questions")
     parser.add_argument("--spans", type=int, default=12, help="spans shown to the reader (12)")
     parser.add_argument("--span-chars", type=int, default=1200, help="length of a span (1,200)")
@@ -182,8 +195,12 @@ def print_table(results: Sequence[Result]) -> None:
         of = [result for result in results if result.corpus == corpus]
         recall = mean(result.recall for result in of)
         precision = mean(result.precision for result in of if result.precision is not None)
-        rows.append((corpus, len(of), recall, precision, _silent(of), mean(r.cited for r in of)))
-    print(f"{'corpus':24}{'n':>6}{'recall':>9}{'precision':>11}{'silent':>8}{'characters':>12}")
+        strict = mean(result.precision or 0.0 for result in of)
+        cited = mean(result.cited for result in of)
+        rows.append((corpus, len(of), recall, precision, strict, _silent(of), cited))
+    print(
+        f"{'corpus':24}{'n':>5}{'recall':>9}{'precision':>11}{'(silent 0)':>12}{'silent':>8}{'chars':>7}"
+    )
     for row in rows:
         _print_row(*row)
     _print_row(
@@ -191,8 +208,9 @@ def print_table(results: Sequence[Result]) -> None:
         len(results),
         mean(row[2] for row in rows if row[2] is not None),
         mean(row[3] for row in rows if row[3] is not None),
+        mean(row[4] for row in rows if row[4] is not None),
         _silent(results),
-        mean(row[5] for row in rows if row[5] is not None),
+        mean(row[6] for row in rows if row[6] is not None),
     )
     unverified = sum(result.unverified for result in results)
     print(f"silent: questions without a citation. Citations that are not the text: {unverified}")
@@ -207,12 +225,13 @@ def _print_row(
     n: int,
     recall: float | None,
     precision: float | None,
+    strict: float | None,
     silent: int,
     cited: float | None,
 ) -> None:
-    shares = (f"{value:.3f}" if value is not None else "-" for value in (recall, precision))
-    first, second = shares
-    print(f"{name:24}{n:>6}{first:>9}{second:>11}{silent:>8}{cited or 0:>12.0f}")
+    shares = [f"{each:.3f}" if each is not None else "-" for each in (recall, precision, strict)]
+    first, second, third = shares
+    print(f"{name:24}{n:>5}{first:>9}{second:>11}{third:>12}{silent:>8}{cited or 0:>7.0f}")
 
 
 # The ways from a question to its citations.
@@ -250,7 +269,61 @@ def _read(corpus: Corpus, ranker: Ranker, question: str, k: int) -> Cited:
     return Cited(tuple(ranges), unverified)
 
 
-PATHS: dict[str, Callable[[argparse.Namespace, Path], Ask]] = {"direct": direct}
+def program(options: argparse.Namespace, store: Path) -> Ask:
+    """The recursive program with the embedded reader, as `spantree ask` runs it."""
+    recursive = Recursive(lm=make_lm("extractive"))
+    opened: dict[str, Corpus] = {}
+
+    def ask(question: Question) -> Cited:
+        if question.corpus not in opened:
+            path = options.data / "corpora" / f"{question.corpus}.md"
+            opened[question.corpus] = open_corpus([path], store=store)
+        corpus = opened[question.corpus]
+        with dspy.context(trace=None):
+            answer = recursive(question=question.text, corpus=corpus).answer
+        cited = [each for claim in answer.claims for each in claim.citations]
+        wrong = [e for e in cited if corpus.slice(e.source, e.start, e.end) != e.quote]
+        return Cited(tuple((each.start, each.end) for each in cited), len(wrong))
+
+    return ask
+
+
+def bm25(best: int) -> Callable[[argparse.Namespace, Path], Ask]:
+    """The baseline: BM25 over windows of two sentences, the `best` windows cited whole."""
+
+    def path(options: argparse.Namespace, store: Path) -> Ask:
+        opened: dict[str, tuple[list[Range], bm25s.BM25]] = {}
+
+        def ask(question: Question) -> Cited:
+            if question.corpus not in opened:
+                file = options.data / "corpora" / f"{question.corpus}.md"
+                opened[question.corpus] = _windows(open_corpus([file], store=store), file.name)
+            windows, index = opened[question.corpus]
+            scores = index.get_scores(stems(question.text))
+            order = sorted(range(len(windows)), key=lambda at: (-scores[at], at))[:best]
+            return Cited(tuple(windows[at] for at in order if scores[at] > 0))
+
+        return ask
+
+    return path
+
+
+def _windows(corpus: Corpus, source: str) -> tuple[list[Range], bm25s.BM25]:
+    """Every two neighboring sentences of a source, and the index over them."""
+    text = corpus.text(source)
+    units = sentences(text)
+    windows = [(first[0], second[1]) for first, second in pairwise(units)]
+    index = bm25s.BM25()
+    index.index([stems(text[start:end]) for start, end in windows], show_progress=False)
+    return windows, index
+
+
+PATHS: dict[str, Callable[[argparse.Namespace, Path], Ask]] = {
+    "program": program,
+    "direct": direct,
+    "bm25-1": bm25(1),
+    "bm25-3": bm25(3),
+}
 
 
 if __name__ == "__main__":

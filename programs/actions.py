@@ -13,7 +13,7 @@ from signatures import PlannedStep
 
 HITS = 1_000
 """Hits kept of a search; the total is always exact."""
-RANKED = 16
+RANKED = 12
 """Spans that a ranking hands on."""
 
 

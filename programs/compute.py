@@ -7,29 +7,20 @@ recomputed.
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
-from data.timestamp import parse_time, render
+from data.timestamp import parse_time
+from programs.inputs import Inputs, claims_of
 from programs.merge import merged
 from programs.observing import counted, listed, success
-from programs.readings import Targets
-from programs.routing import has_result
-from programs.verify import MAX_CITATIONS, cite
+from programs.verify import MAX_CITATIONS
 from programs.workspace import Workspace
-from runtime.claims import Citation, Claim, Computed
+from runtime.claims import Claim, Computed
 from runtime.errors import MissingInput
-from runtime.frames import Frame, Step
-from runtime.observations import (
-    Analyzed,
-    ComputedResult,
-    HitRef,
-    Observation,
-    Payload,
-    Returned,
-    Scanned,
-)
+from runtime.frames import Frame
+from runtime.observations import ComputedResult, Observation, Payload, Scanned
 from signatures import PlannedStep
 
 _BOOKKEEPING = frozenset(
@@ -38,66 +29,11 @@ _BOOKKEEPING = frozenset(
 _NUMBER = re.compile(r"[-+]?\d[\d,]*(?:\.\d+)?")
 
 
-@dataclass(frozen=True, slots=True)
-class Inputs:
-    """What a computation works on: searches, and claims merged in the order of the text."""
-
-    scans: tuple[Scanned, ...]
-    claims: tuple[Claim, ...]
-    prefix: str
-    workspace: Workspace
-
-    def hits(self) -> list[HitRef]:
-        """All hits kept of the searches, in order."""
-        return [hit for scan in self.scans for hit in scan.hits]
-
-    def citation(self, hit: HitRef) -> Citation:
-        """The citation of a matching line."""
-        span = self.workspace.partitioning.span_at(hit.source, hit.start)
-        return cite(self.workspace.corpus, span, hit.start, min(hit.end, span.end), "verbatim")
-
-    def line_claim(self, hit: HitRef, name: str) -> Claim:
-        """A claim that quotes one line."""
-        citation = self.citation(hit)
-        time = parse_time(citation.quote)
-        return Claim(
-            id=f"{self.prefix}.{name}",
-            text=" ".join(citation.quote.split()),
-            status="direct",
-            time=render(time) if time else "",
-            citations=(citation,),
-        )
-
-
 def compute(workspace: Workspace, frame: Frame, step: PlannedStep) -> Observation:
     """Apply the operation of a step to the results of its targets."""
-    named = step.targets or step.depends_on
-    steps = Targets(workspace, frame).steps(named) if named else _finished(frame)
-    payloads = [each.observation.payload for each in steps if each.observation]
-    inputs = Inputs(
-        scans=tuple(each for each in payloads if isinstance(each, Scanned)),
-        claims=merged(claims_of(payloads), workspace.source_rank),
-        prefix=f"{frame.id}/{step.id}",
-        workspace=workspace,
-    )
-    if not inputs.scans and not steps:
-        raise MissingInput(f"step {step.id} has no finished step to compute from")
-    if step.operation == "difference":
-        return _difference(inputs, payloads)
     if step.operation == "":
         raise MissingInput(f"step {step.id} names no operation")
-    return _OPERATIONS[step.operation](inputs)
-
-
-def claims_of(payloads: Iterable[Payload | None]) -> Iterable[Claim]:
-    """The claims that some results carry."""
-    for payload in payloads:
-        if isinstance(payload, Analyzed | Returned | ComputedResult):
-            yield from payload.claims
-
-
-def _finished(frame: Frame) -> tuple[Step, ...]:
-    return tuple(step for step in frame.steps if has_result(step))
+    return _OPERATIONS[step.operation](Inputs.of(workspace, frame, step))
 
 
 def _result(
@@ -111,62 +47,67 @@ def _result(
 
 def _count(inputs: Inputs) -> Observation:
     if not inputs.scans:
-        total = len(inputs.claims)
-        ids = tuple(claim.id for claim in inputs.claims)
-        text = f"{counted(total, 'statement')} found"
-        return _result(
-            "count", total, text, [Computed(name="count", lines=(text,), claim_ids=ids)], []
-        )
-    total = sum(scan.total for scan in inputs.scans)
-    what = "; ".join(dict.fromkeys(" and ".join(scan.patterns) for scan in inputs.scans))
+        return _count_of_claims(inputs)
+    several = len(inputs.scans) > 1
+    total = len(inputs.every_hit()) if several else inputs.scans[0].total
+    what = " or ".join(dict.fromkeys(" and ".join(scan.patterns) for scan in inputs.scans))
     verb = "matches" if total == 1 else "match"
     text = f"{counted(total, 'line')} {verb} {what}."
     claim = Claim(
         id=f"{inputs.prefix}.count",
         text=text,
         status="direct",
-        citations=tuple(inputs.citation(hit) for hit in inputs.hits()[:MAX_CITATIONS]),
+        citations=inputs.citations(MAX_CITATIONS),
         computed=True,
     )
     computed = Computed(name="count", lines=(text,), claim_ids=(claim.id,))
     return _result("count", total, text, [computed], [claim])
 
 
-def _counts(
-    inputs: Inputs, name: str, of: Callable[[Scanned], Iterable[tuple[str, int]]]
-) -> Observation:
-    totals: Counter[str] = Counter()
-    for scan in inputs.scans:
-        for label, count in of(scan):
-            totals[label] += count
-    found = [(label, count) for label, count in totals.items() if count]
-    lines = tuple(f"{label}: {count}" for label, count in found)
+def _count_of_claims(inputs: Inputs) -> Observation:
+    if inputs.ranked:
+        raise MissingInput("a count needs an exhaustive search or reading, not a ranking")
+    total = len(inputs.claims)
+    text = f"{counted(total, 'statement')} found"
+    ids = tuple(claim.id for claim in inputs.claims)
+    return _result("count", total, text, [Computed(name="count", lines=(text,), claim_ids=ids)], [])
+
+
+def _counts(inputs: Inputs, name: str, found: Iterable[tuple[str, int]]) -> Observation:
+    counts = [(label, count) for label, count in found if count]
+    lines = tuple(f"{label}: {count}" for label, count in counts)
     claim = Claim(
         id=f"{inputs.prefix}.{name}",
         text="; ".join(lines),
         status="direct",
-        citations=tuple(inputs.citation(hit) for hit in inputs.hits()[:MAX_CITATIONS]),
+        citations=inputs.citations(MAX_CITATIONS),
         computed=True,
     )
     computed = Computed(name=name, lines=lines, claim_ids=(claim.id,))
     summary = listed(lines, 8) or "nothing to count"
-    value = [{"label": label, "count": count} for label, count in found]
-    return _result(name, value, summary, [computed], [claim] if found else [])
+    value = [{"label": label, "count": count} for label, count in counts]
+    return _result(name, value, summary, [computed], [claim] if counts else [])
 
 
 def _by_source(inputs: Inputs) -> Observation:
-    return _counts(inputs, "count_by_source", lambda scan: scan.by_source)
+    if len(inputs.scans) == 1:
+        return _counts(inputs, "count_by_source", inputs.scans[0].by_source)
+    found = Counter(hit.source for hit in inputs.every_hit())
+    return _counts(inputs, "count_by_source", found.items())
 
 
 def _by_time(inputs: Inputs) -> Observation:
-    return _counts(inputs, "count_by_time", lambda scan: scan.by_time)
+    if len(inputs.scans) != 1:
+        raise MissingInput("a count by time needs one search, since each has periods of its own")
+    found = inputs.scans[0]
+    if found.total and not found.by_time:
+        raise MissingInput("the lines found have no times to count by")
+    return _counts(inputs, "count_by_time", found.by_time)
 
 
 def _timed(inputs: Inputs) -> list[Claim]:
     """Claims of the inputs, one a hit for searches, in the order of time; those without a time keep their place."""
-    claims = list(inputs.claims)
-    claims += [inputs.line_claim(hit, f"line{at}") for at, hit in enumerate(inputs.hits(), 1)]
-    return in_time_order(claims)
+    return in_time_order([*inputs.claims, *map(inputs.line_claim, inputs.hits())])
 
 
 def in_time_order(claims: Sequence[Claim]) -> list[Claim]:
@@ -192,7 +133,9 @@ def entry(claim: Claim) -> dict[str, Any]:
 
 
 def _extreme(inputs: Inputs, name: str, at: int) -> Observation:
-    ordered = _timed(inputs)
+    """The first or last in time; where nothing has a time, in the order of the text."""
+    claims = [*inputs.claims, *map(inputs.line_claim, inputs.every_hit())]
+    ordered = in_time_order([claim for claim in claims if claim.time] or claims)
     if not ordered:
         return _result(name, None, "nothing to compare", [], [])
     claim = ordered[at]
@@ -245,9 +188,9 @@ def _distinct(inputs: Inputs) -> Observation:
     return _result("distinct", list(groups), summary, [computed], inputs.claims)
 
 
-def _difference(inputs: Inputs, payloads: Sequence[Payload | None]) -> Observation:
+def _difference(inputs: Inputs) -> Observation:
     """What the first target has and the others have not, by the words of claims or the text of lines."""
-    sets = [_texts(payload, inputs) for payload in payloads]
+    sets = [_texts(payload, inputs) for payload in inputs.payloads]
     if len(sets) < 2:
         raise MissingInput("a difference needs two finished steps")
     others = set().union(*(each.keys() for each in sets[1:]))
@@ -259,9 +202,11 @@ def _difference(inputs: Inputs, payloads: Sequence[Payload | None]) -> Observati
     return _result("difference", list(lines), summary, [computed], kept)
 
 
-def _texts(payload: Payload | None, inputs: Inputs) -> dict[str, Claim]:
-    if isinstance(payload, Scanned):
-        claims = [inputs.line_claim(hit, f"line{at}") for at, hit in enumerate(payload.hits, 1)]
+def _texts(payload: Payload, inputs: Inputs) -> dict[str, Claim]:
+    """Claims by their words; for a search, its lines, and all of them: a cut set has false differences."""
+    search = next((search for found, search in inputs.searches if found == payload), None)
+    if search is not None and isinstance(payload, Scanned):
+        claims = [inputs.line_claim(hit) for hit in search.every_hit(payload)]
     else:
         claims = list(claims_of([payload]))
     return {" ".join(claim.text.split()).casefold(): claim for claim in claims}
@@ -304,8 +249,7 @@ def _grouped(inputs: Inputs) -> Inputs:
         else:
             single.append(claim)
     claims = [*single, *(_first_of(group) for group in groups.values())]
-    ordered = merged(claims, inputs.workspace.source_rank)
-    return Inputs(inputs.scans, ordered, inputs.prefix, inputs.workspace)
+    return replace(inputs, claims=merged(claims, inputs.workspace.source_rank))
 
 
 def _first_of(group: Sequence[Claim]) -> Claim:
@@ -367,6 +311,7 @@ _OPERATIONS: dict[str, Callable[[Inputs], Observation]] = {
     "minimum": lambda inputs: _magnitude(inputs, "minimum", 0),
     "maximum": lambda inputs: _magnitude(inputs, "maximum", -1),
     "sort": _sort,
+    "difference": _difference,
     "timeline": _timeline,
     "conflicts": _conflicts,
 }

@@ -9,8 +9,8 @@ from collections.abc import Iterable, Mapping, Sequence
 
 import dspy
 
-from programs.compute import claims_of
 from programs.evidence import neutralize, restore
+from programs.inputs import claims_of
 from programs.merge import by_id, merged
 from programs.observing import brief, counted, success
 from programs.review import Review
@@ -52,13 +52,8 @@ def gathered(run: Run, frame: Frame) -> tuple[tuple[Claim, ...], tuple[Computed,
             consumed.update(named or [each.id for each in finished if each.id != step.id])
     kept = [step.observation.payload for step in finished
             if step.id not in consumed and step.observation]  # fmt: skip
-    claims = merged(_unique(claims_of(kept)), run.workspace.source_rank)
-    return claims, tuple(computed)
-
-
-def _unique(claims: Iterable[Claim]) -> Iterable[Claim]:
-    """Claims by id, the later one winning: a computation returns the claims that it enriched."""
-    return {claim.id: claim for claim in claims}.values()
+    claims = merged(claims_of(kept), run.workspace.source_rank)
+    return claims, tuple(dict.fromkeys(computed))
 
 
 class Conclusion:

@@ -20,8 +20,8 @@ from runtime.errors import PatternError, StepError
 from runtime.frames import Frame, RunState, Step
 from runtime.observations import Analyzed, ComputedResult, Payload, Ranked, ReadSpans, Scanned
 
-_SETTLING = ("count", "earliest", "latest")
-"""Operations that take all matching lines into account."""
+_SETTLING = ("count", "earliest", "latest", "difference")
+"""Operations that take all matching lines into account, also those beyond the page that was kept."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,13 +162,21 @@ def _counts(state: RunState) -> bool:
 
 def _computed_from(frame: Frame) -> frozenset[str]:
     """The ids of the steps whose complete result went into a computation."""
+    complete = {each.id for each in frame.steps if _is_kept_whole(each)}
     found: set[str] = set()
     for step in frame.steps:
         payload = step.observation.payload if step.observation else None
-        if isinstance(payload, ComputedResult) and payload.operation.startswith(_SETTLING):
-            named = step.planned.targets or step.planned.depends_on
-            found.update(named or (each.id for each in frame.steps if has_result(each)))
+        if isinstance(payload, ComputedResult):
+            named = set(step.planned.targets or step.planned.depends_on)
+            used = named or {each.id for each in frame.steps if has_result(each)}
+            found |= used if payload.operation.startswith(_SETTLING) else used & complete
     return frozenset(found)
+
+
+def _is_kept_whole(step: Step) -> bool:
+    """Whether all hits of a search were kept."""
+    payload = step.observation.payload if step.observation else None
+    return isinstance(payload, Scanned) and payload.total == len(payload.hits)
 
 
 def _is_exhaustive(frame: Frame, step: Step, own: frozenset[str]) -> bool:
@@ -177,8 +185,8 @@ def _is_exhaustive(frame: Frame, step: Step, own: frozenset[str]) -> bool:
         source = frame.step(name)
         payload = source.observation.payload if source and source.observation else None
         match payload:
-            case Scanned(patterns=patterns, total=total, hits=hits):
-                if set(patterns) <= own and total == len(hits):
+            case Scanned(patterns=patterns) if source is not None:
+                if set(patterns) <= own and _is_kept_whole(source):
                     return True
             case ReadSpans() if source is not None and source.id != step.id:
                 if _is_exhaustive(frame, source, own):

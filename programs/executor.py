@@ -19,7 +19,7 @@ from programs.returning import returned
 from programs.routing import is_blocked, over_cap
 from programs.run import Run
 from programs.workspace import Workspace
-from runtime.errors import LimitReached, StepError, TimeoutFailure
+from runtime.errors import LimitReached, ParseFailure, PatternError, StepError, TimeoutFailure
 from runtime.events import FramePushed, StepCommitted, StepStarted, StepStatus
 from runtime.fanout import together
 from runtime.frames import Frame, Step
@@ -44,19 +44,24 @@ class Executor:
 
     async def __call__(self, frame: Frame, steps: tuple[Step, ...]) -> None:
         """Make a composite step a frame, or run the steps."""
-        if steps[0].planned.action == "subtask" and self._runs(frame, steps[0]):
-            self._push(frame, steps[0])
-        else:
-            await self._execute(frame, steps)
-
-    def _runs(self, frame: Frame, step: Step) -> bool:
-        """Whether a step is really to be run as a child: not blocked, over a limit, or out of depth."""
-        return self._refused(frame, step) is None and depth_left(self._run, frame) > 0
+        first = steps[0]
+        composite = first.planned.action == "subtask" and self._refused(frame, first) is None
+        if composite and depth_left(self._run, frame) > 0:
+            self._push(frame, first)
+            return
+        if composite:
+            text = f"step {first.id} is analyzed here: the run has all the frames that it may have"
+            self._run.commit(*self._run.warn(frame.id, [("depth", text)]))
+        await self._execute(frame, steps)
 
     def _push(self, frame: Frame, step: Step) -> None:
-        """Make a composite step a frame on the stack."""
+        """Make a composite step a frame on the stack; one that has nothing to work on fails."""
         visit = f"#{step.attempts + 1}" if step.attempts else ""
-        targets = Targets(self._run.workspace, frame).partition_targets(step.planned.targets)
+        try:
+            targets = Targets(self._run.workspace, frame).partition_targets(step.planned.targets)
+        except StepError as error:
+            self._end(frame, step, "failed", from_error(error), [])
+            return
         self._run.commit(
             FramePushed(
                 frame_id=f"{frame.id}.{step.id}{visit}",
@@ -78,10 +83,7 @@ class Executor:
             if refused is None:
                 ready.setdefault(signature_of(frame, step.planned), step)
             else:
-                status, seen, warnings = refused
-                event = StepCommitted(frame_id=frame.id, step_id=step.id, status=status,
-                                      observation=seen, seconds=0.0)  # fmt: skip
-                run.commit(event, *run.warn(frame.id, warnings))
+                self._end(frame, step, *refused)
         if not ready:
             return
         run.commit(
@@ -134,16 +136,21 @@ class Executor:
         except LimitReached as error:
             seen, status = failure("limit", run.told_limit(error)), "failed"
             warnings.append(("limit", run.told_limit(error)))
-        run.commit(
-            StepCommitted(
-                frame_id=frame.id,
-                step_id=step.id,
-                status=status,
-                observation=seen,
-                seconds=time.monotonic() - started,
-            ),
-            *run.warn(frame.id, warnings),
-        )
+        self._end(frame, step, status, seen, warnings, time.monotonic() - started)
+
+    def _end(
+        self,
+        frame: Frame,
+        step: Step,
+        status: StepStatus,
+        seen: Observation,
+        warnings: list[tuple[str, str]],
+        seconds: float = 0.0,
+    ) -> None:
+        """Commit the end of a step."""
+        event = StepCommitted(frame_id=frame.id, step_id=step.id, status=status,
+                              observation=seen, seconds=seconds)  # fmt: skip
+        self._run.commit(event, *self._run.warn(frame.id, warnings))
 
     async def _observed(self, frame: Frame, planned: PlannedStep) -> Observation:
         run = self._run
@@ -157,6 +164,8 @@ class Executor:
         try:
             async with asyncio.timeout(seconds):
                 return await asyncio.to_thread(action, run.workspace, frame, planned)
+        except PatternError as error:
+            raise ParseFailure(f"{error.message} {error.hint}") from error
         except TimeoutError as error:
             raise TimeoutFailure(f"{planned.action} took longer than {seconds:g} s") from error
 

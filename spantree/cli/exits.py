@@ -1,6 +1,10 @@
 """Exit statuses, and the one way in which a mistake of the user or an interrupt is reported."""
 
+import signal
 import sys
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import typer
@@ -38,7 +42,8 @@ class ReportingGroup(TyperGroup):
     def invoke(self, ctx: Any) -> Any:
         """Run a verb; exit 2 on a mistake of the user, 130 on an interrupt."""
         try:
-            return super().invoke(ctx)
+            with terminated_as_interrupted():
+                return super().invoke(ctx)
         except UserError as error:
             report(error)
             raise typer.Exit(MISTAKE) from error
@@ -48,6 +53,26 @@ class ReportingGroup(TyperGroup):
         except (KeyboardInterrupt, RunCancelled) as interrupt:
             _complain("interrupted")
             raise typer.Exit(INTERRUPTED) from interrupt
+
+
+@contextmanager
+def terminated_as_interrupted() -> Iterator[None]:
+    """Being told to terminate stops a verb as Ctrl-C does: in order, and naming the command that goes on.
+
+    Where Ctrl-C is ignored or handled otherwise, and in a thread that cannot be told, nothing changes.
+    """
+    if (
+        threading.current_thread() is not threading.main_thread()
+        or signal.getsignal(signal.SIGINT) is not signal.default_int_handler
+        or signal.getsignal(signal.SIGTERM) is not signal.SIG_DFL
+    ):
+        yield
+        return
+    signal.signal(signal.SIGTERM, lambda *_: signal.raise_signal(signal.SIGINT))
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, signal.SIG_DFL)
 
 
 def report(error: UserError) -> None:

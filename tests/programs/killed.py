@@ -215,7 +215,8 @@ def main(folder: Path) -> None:
             share(stage, len(commits), calls, part)
             os._exit(0)
         parts.append(child)
-    if any([os.waitpid(child, 0)[1] for child in parts]):
+    ended = [os.waitpid(child, 0)[1] for child in parts]
+    if any(ended):
         raise SystemExit("a part failed")
     print(len(commits), calls)
 

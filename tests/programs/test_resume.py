@@ -30,6 +30,7 @@ SAME = (
     "steps",
     "warnings",
 )
+ASKED = "What are the facts?"
 THREE = {"a.log": "FACT one\n", "b.log": "FACT two\n", "c.log": "FACT three\n"}
 
 
@@ -50,7 +51,7 @@ def unfinished(
 ) -> str:
     """The id of a run that stopped with an error."""
     with pytest.raises(refused):
-        lab.program(engine)(question="What are the facts?", corpus=corpus)
+        lab.program(engine)(question=ASKED, corpus=corpus)
     with Journal.open(lab.journal) as journal:
         run = journal.run("last")
         assert run.status == "interrupted"
@@ -70,22 +71,43 @@ def same(answer: Answer, other: Answer) -> bool:
 
 
 def test_a_run_that_was_stopped_goes_on_in_another_thread(lab: Any) -> None:
-    """The same journal and the same program, and a thread after the other."""
+    """Within one process: the same journal, the same program, and a thread after the other."""
     corpus = lab.corpus(THREE)
-    whole = lab.ask(lab.model(), corpus).answer
     with Journal.open(lab.journal) as journal, ThreadPoolExecutor(1) as thread:
-        for commit in range(1, 23, 3):
+        commits: list[int] = []
+        journal.on_commit = commits.append
+        whole = Recursive(lm=lab.model().lm(), journal=journal)(
+            question=ASKED, corpus=corpus
+        ).answer
+        for commit in range(1, len(commits) + 1, 2):
             engine = lab.model()
             program = Recursive(lm=engine.lm(), journal=journal)
             journal.on_commit = stop_at(journal._database.commits + commit)
             with pytest.raises(Stop):
-                program(question="What are the facts?", corpus=corpus)
+                program(question=ASKED, corpus=corpus)
             journal.on_commit = None
             run_id = journal.run("last").record.run_id
             answer = thread.submit(program.resume, run_id, corpus).result().answer
-            assert same(answer, whole)
+            assert same(answer, whole), commit
             assert answer.receipt.calls == journal.usage(run_id).calls
             assert answer.receipt.calls - len(engine.log) in (0, 1)
+
+
+def test_limits_hold_over_all_the_executions_of_a_run(lab: Any) -> None:
+    corpus = lab.corpus(THREE)
+    limits = Limits(calls=6, in_flight=2)
+    with Journal.open(lab.journal) as journal:
+        for commit in range(4, 22, 3):
+            engine = lab.model()
+            program = Recursive(lm=engine.lm(), journal=journal, limits=limits)
+            journal.on_commit = stop_at(journal._database.commits + commit)
+            with pytest.raises(Stop):
+                program(question=ASKED, corpus=corpus)
+            journal.on_commit = None
+            wide = Recursive(lm=engine.lm(), journal=journal, limits=Limits(calls=100))
+            answer = wide.resume(journal.run("last").record.run_id, corpus).answer
+            assert answer.outcome == "partial", commit
+            assert len(engine.log) <= answer.receipt.calls <= 6, commit
 
 
 def test_a_finished_run_returns_its_stored_answer(lab: Any) -> None:
@@ -104,9 +126,12 @@ def test_a_run_that_somebody_holds_is_refused(lab: Any) -> None:
     broken = lab.model(Rule(signature="Plan", error="auth"))
     run_id = unfinished(lab, broken, corpus, refused=ModelError)
     silent = ScriptedEngine()
-    with Journal.open(lab.journal) as journal, journal.lease(run_id):
-        with pytest.raises(RunError, match="is held by another process") as refused:
-            lab.program(silent).resume(run_id, corpus)
+    with (
+        Journal.open(lab.journal) as journal,
+        journal.lease(run_id),
+        pytest.raises(RunError, match="is held by another process") as refused,
+    ):
+        lab.program(silent).resume(run_id, corpus)
     assert refused.value.hint
     assert silent.log == []
     assert lab.program(lab.model()).resume(run_id, corpus).outcome == "answered"
@@ -179,7 +204,7 @@ def test_progress_goes_on_where_it_was(lab: Any) -> None:
     broken = lab.model(Rule(signature="Conclude", error="auth"))
     before: list[Progress] = []
     with pytest.raises(ModelError):
-        lab.program(broken, progress=before.append)(question="What are the facts?", corpus=corpus)
+        lab.program(broken, progress=before.append)(question=ASKED, corpus=corpus)
     with Journal.open(lab.journal) as journal:
         run_id = journal.run("last").record.run_id
         shown = steps_done(fold(journal.events(run_id)))
@@ -220,18 +245,6 @@ def test_a_partial_answer_stays_what_it_is(lab: Any) -> None:
     again = lab.program(silent, limits=Limits(calls=100)).resume(ran.answer.run_id, ran.corpus)
     assert again.answer == ran.answer
     assert silent.log == []
-
-
-def test_a_stopped_run_keeps_the_limits_it_began_with(lab: Any) -> None:
-    corpus = lab.corpus(THREE)
-    broken = lab.model(Rule(signature="AnalyzeLeaf", error="auth"))
-    with pytest.raises(ModelError):
-        lab.program(broken, limits=Limits(calls=7, in_flight=1))(question="Facts?", corpus=corpus)
-    spent = len(broken.log)
-    engine = lab.model()
-    program = lab.program(engine, limits=Limits(calls=100))
-    answer = program.resume("2", corpus).answer
-    assert answer.receipt.calls == spent + len(engine.log) <= 7
 
 
 @pytest.mark.parametrize(
