@@ -92,9 +92,17 @@ def _computed(frame: Frame) -> list[ComputedResult]:
 
 def _counted(root: Frame) -> str:
     """The last count in words, empty without one: a count answers also when it is 0 and states nothing else."""
-    counts = [each for each in _computed(root) if each.operation.startswith("count")]
-    lines = [line for each in counts[-1:] for value in each.computed for line in value.lines]
+    counts = [each.computed for each in _computed(root) if each.operation.startswith("count")]
+    counts = counts or [each.computed for each in _only_child(root)
+                        if any(value.name.startswith("count") for value in each.computed)]  # fmt: skip
+    lines = [line for each in counts[-1:] for value in each for line in value.lines]
     return "\n".join(lines) or ("Nothing was counted." if counts else "")
+
+
+def _only_child(root: Frame) -> list[Returned]:
+    """The child frame that computed a value, if only one did: with several, none is the value of the answer."""
+    valued = [each for each in _payloads(root) if isinstance(each, Returned) and each.computed]
+    return valued if len(valued) == 1 else []
 
 
 def _value(root: Frame, shown: Sequence[Claim]) -> Any:
@@ -108,6 +116,9 @@ def _value(root: Frame, shown: Sequence[Claim]) -> Any:
             return [entry(claim) for claim in payload.claims if claim.id in stated]
         if payload.operation in _VALUED and (shown or payload.operation.startswith("count")):
             return payload.value
+    for child in _only_child(root) if not _computed(root) else ():
+        if shown or _counted(root):
+            return child.value
     return None
 
 

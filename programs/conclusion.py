@@ -70,7 +70,8 @@ class Conclusion:
         problem = trouble = ""
         try:
             statements, unknowns = await self._stated(frame, step, usable, computed, coverage)
-            statements = statements or counts_as_they_are(usable, computed)
+            if all(each.status == "insufficient" for each in statements):
+                statements = [*statements, *counts_as_they_are(usable, computed)]
         except StepError as error:
             problem, trouble = error.error_class, str(error)
             statements, unknowns = as_they_are(usable, computed), [trouble]
@@ -99,7 +100,7 @@ class Conclusion:
             for number, group in enumerate(groups, 1):
                 key = f"{frame.id}/{step.id}/group{number}"
                 made, open_ends = await self._call(frame, step, group, (), coverage, key)
-                partial.extend(made)
+                partial.extend(each for each in made if each.status != "insufficient")
                 unknowns.extend(open_ends)
             named = {claim_id for each in computed for claim_id in each.claim_ids}
             claims = [
@@ -144,11 +145,11 @@ class Conclusion:
             check=Review(by_id(claims), computed, run.kind),
         )  # fmt: skip
         known = by_id(claims)
-        made = []
-        for number, statement in enumerate(reply.statements, 1):
-            claim = cited(statement, known, computed, f"{key}.{number}")
-            if claim is not None:
-                made.append(claim)
+        made = [
+            cited(statement, known, computed, f"{key}.{number}")
+            for number, statement in enumerate(reply.statements, 1)
+            if statement.text.strip()
+        ]
         return made, [each for each in reply.unknowns if each.strip()]
 
 
@@ -183,11 +184,9 @@ def cited(
     known: Mapping[str, Claim],
     computed: Sequence[Computed],
     id: str,
-) -> Claim | None:
-    """A statement as a claim with the citations of the claims it names; None when it names none that is known."""
+) -> Claim:
+    """A statement as a claim with the citations of the claims it names; insufficient when it names none known."""
     premises = [known[each] for each in dict.fromkeys(statement.claim_ids) if each in known]
-    if not premises or not statement.text.strip():
-        return None
     text = restore(statement.text.strip())
     citations = _citations(premises)
     return Claim(
@@ -198,7 +197,7 @@ def cited(
         citations=citations,
         fields=tuple(dict.fromkeys(field for each in premises for field in each.fields)),
         premises=tuple(each.id for each in premises),
-        computed=all(each.computed for each in premises),
+        computed=bool(premises) and all(each.computed for each in premises),
     )
 
 

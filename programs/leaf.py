@@ -32,17 +32,19 @@ from signatures import PlannedStep, TermStatistic
 
 @dataclass(frozen=True, slots=True)
 class Leaf:
-    """What one reading brought."""
+    """What one reading brought. `error` is why a part of it could not be read."""
 
-    claims: tuple[Claim, ...]
-    rejected: tuple[Rejection, ...]
-    unknowns: tuple[str, ...]
+    claims: tuple[Claim, ...] = ()
+    rejected: tuple[Rejection, ...] = ()
+    unknowns: tuple[str, ...] = ()
+    error: StepError | LimitReached | None = None
 
     def __add__(self, other: "Leaf") -> "Leaf":
         return Leaf(
             self.claims + other.claims,
             self.rejected + other.rejected,
             self.unknowns + other.unknowns,
+            self.error or other.error,
         )
 
 
@@ -88,9 +90,25 @@ class LeafAnalysis:
             halves = reading.halves()
             if halves is None:
                 raise
-            first = await self._read(question, halves[0], terms, f"{key}a", frame, step)
-            second = await self._read(question, halves[1], terms, f"{key}b", frame, step)
-            return first + second
+            first = await self._half(question, halves[0], terms, f"{key}a", frame, step)
+            if isinstance(first.error, LimitReached):
+                return first
+            return first + await self._half(question, halves[1], terms, f"{key}b", frame, step)
+
+    async def _half(
+        self,
+        question: str,
+        reading: Reading,
+        terms: list[TermStatistic],
+        key: str,
+        frame: Frame,
+        step: PlannedStep,
+    ) -> Leaf:
+        """One half; when it cannot be read, the other one keeps its claims."""
+        try:
+            return await self._read(question, reading, terms, key, frame, step)
+        except (StepError, LimitReached) as error:
+            return Leaf(error=error)
 
     async def _call(
         self,
@@ -150,9 +168,8 @@ class LeafAnalysis:
             unread=tuple(each for each in whole if each in unread),
             unknowns=tuple(dict.fromkeys(each for leaf in done for each in leaf.unknowns)),
         )
-        stopped = next(
-            (each.error for each in outcomes if isinstance(each.error, LimitReached)), None
-        )
+        errors = (_error(each) for each in outcomes)
+        stopped = next((each for each in errors if isinstance(each, LimitReached)), None)
         return _summarized(payload, len(whole), self._run.told_limit(stopped) if stopped else "")
 
 
@@ -162,21 +179,27 @@ def check_leaf(reply: dspy.Prediction) -> None:
         raise ParseFailure(
             f"claim_count is {reply.claim_count}, but there are {len(reply.claims)} claims"
         )
+    if len({each.claim_id for each in reply.claims}) < len(reply.claims):
+        raise ParseFailure("two claims have the same claim_id: evidence cannot be told apart")
+
+
+def _error(outcome: Outcome[Leaf]) -> BaseException | None:
+    """Why a reading, or a part of it, failed."""
+    return outcome.value.error if outcome.value is not None else outcome.error
 
 
 def _unread(outcome: Outcome[Leaf]) -> bool:
-    return outcome.state == "not_started" or isinstance(outcome.error, LimitReached)
+    return outcome.state == "not_started" or isinstance(_error(outcome), LimitReached)
 
 
 def _failures(selection: Selection, outcomes: list[Outcome[Leaf]]) -> tuple[PartitionFailure, ...]:
     found = {}
     for reading, outcome in zip(selection.readings, outcomes, strict=True):
-        if isinstance(outcome.error, StepError):
+        error = _error(outcome)
+        if isinstance(error, StepError):
             for each in reading.partitions:
                 found[each] = PartitionFailure(
-                    partition_id=each,
-                    error_class=outcome.error.error_class,
-                    error=str(outcome.error)[:400],
+                    partition_id=each, error_class=error.error_class, error=str(error)[:400]
                 )
     return tuple(found.values())
 
@@ -192,8 +215,10 @@ def _summarized(payload: Analyzed, total: int, stopped: str) -> Observation:
     if payload.failed:
         first = payload.failed[0]
         text += f"; {len(payload.failed)} failed ({first.error_class})"
-        if not payload.done and not payload.claims:
+        if not payload.done and not payload.claims and not stopped:
             return failure(first.error_class, first.error, payload)
+    if stopped and not payload.done and not payload.claims:
+        return failure("limit", stopped, payload)
     seen = success(text, payload)
     if stopped:
         return seen.model_copy(update={"error_class": "limit", "error": stopped})

@@ -12,7 +12,7 @@ from programs.planner import Planner
 from programs.predictors import Predictors
 from programs.refinement import RefinePolicy
 from programs.refiner import Refiner
-from programs.returning import returned, summary
+from programs.returning import reason, returned, summary
 from programs.routing import begun, has_result, route
 from programs.run import Run
 from runtime.errors import LimitReached, LimitsError
@@ -85,8 +85,8 @@ class Recursion:
         if worked:
             seen = success(summary(payload), payload)
         else:
-            classes = ", ".join(payload.error_classes) or "not_found"
-            seen = failure(classes.split(", ")[0], f"no step completed ({classes})", payload)
+            worst = next(iter(payload.error_classes), "not_found")
+            seen = failure(worst, f"no step completed: {reason(frame)}"[:400], payload)
         popped = FramePopped(frame_id=frame.id, status=status, observation=seen)
         if frame.parent_id:
             run.commit(popped)

@@ -1,10 +1,16 @@
 """Returning: what a finished frame hands to its parent."""
 
+from collections.abc import Iterator
+
 from programs.conclusion import gathered
+from programs.coverage import payloads_of
 from programs.observing import counted
 from programs.run import Run
 from runtime.frames import Frame
-from runtime.observations import ComputedResult, Returned
+from runtime.observations import Analyzed, ComputedResult, Returned
+
+UNKNOWNS = 20
+"""Open ends that a frame hands up."""
 
 
 def returned(run: Run, frame: Frame) -> Returned:
@@ -15,21 +21,40 @@ def returned(run: Run, frame: Frame) -> Returned:
         for step in frame.steps
         if step.observation and isinstance(step.observation.payload, ComputedResult)
     ]
-    classes = dict.fromkeys(
-        step.observation.error_class
-        for step in frame.steps
-        if step.observation and not step.observation.success and step.observation.error_class
-    )
     return Returned(
         frame_id=frame.id,
         claims=claims if frame.parent_id else (),
         computed=computed if frame.parent_id else (),
         value=values[-1] if values and frame.parent_id else None,
-        unknowns=(),
-        error_classes=tuple(classes),
+        unknowns=tuple(dict.fromkeys(_unknowns(frame)))[:UNKNOWNS],
+        error_classes=tuple(dict.fromkeys(_error_classes(frame))),
         steps_done=sum(step.status == "completed" for step in frame.steps),
         steps_failed=sum(step.status not in ("completed", "skipped") for step in frame.steps),
     )
+
+
+def _error_classes(frame: Frame) -> Iterator[str]:
+    """The classes of the errors that a frame met, those of single partitions included."""
+    for step in frame.steps:
+        seen = step.observation
+        if seen is None:
+            continue
+        if seen.error_class and (not seen.success or seen.error_class == "limit"):
+            yield seen.error_class
+        if isinstance(seen.payload, Analyzed):
+            yield from (each.error_class for each in seen.payload.failed)
+
+
+def _unknowns(frame: Frame) -> Iterator[str]:
+    for payload in payloads_of(frame):
+        if isinstance(payload, Analyzed | Returned):
+            yield from payload.unknowns
+
+
+def reason(frame: Frame) -> str:
+    """Why a frame came to nothing: its first error."""
+    errors = (step.observation.error for step in frame.steps if step.observation)
+    return next((each for each in errors if each), "nothing was found to work on")
 
 
 def summary(result: Returned) -> str:

@@ -25,6 +25,7 @@ class Review:
     def __call__(self, reply: dspy.Prediction) -> None:
         """Raise ParseFailure for a reply that must go back."""
         if reply.statement_count != len(reply.statements):
+            self._returned = True
             raise ParseFailure(
                 f"statement_count is {reply.statement_count}, "
                 f"but there are {len(reply.statements)} statements"

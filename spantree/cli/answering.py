@@ -1,6 +1,7 @@
 """Answering: a run from its question to its printed answer, whether it begins or goes on."""
 
 from collections.abc import Sequence
+from contextlib import AbstractContextManager
 from contextlib import ExitStack
 from pathlib import Path
 
@@ -63,6 +64,13 @@ def _resumed(record: RunRecord, journal: Journal, display: Display, *, stored_te
         program = settings.build(models, journal, watcher.ran)
         with display.resumable(watcher):
             return program.resume(record.run_id, corpus).answer
+
+
+def untraced() -> AbstractContextManager[None]:
+    """A context in which DSPy keeps no trace: it would hold the text of every prompt until the run ends."""
+    import dspy
+
+    return dspy.context(trace=None)
 
 
 def stored_corpus(record: RunRecord, *, stored_text: bool) -> Corpus:

@@ -246,15 +246,17 @@ def test_a_time_out_around_a_run_leaves_it_resumable(lab: Any) -> None:
 
     async def cut_off() -> ScriptedEngine:
         slow = Slow(lab, 5)
+        run = lab.program(slow.engine).aforward(ASKED, corpus)
         with pytest.raises(TimeoutError):
-            async with asyncio.timeout(None) as scope:
-                run = lab.program(slow.engine).aforward(ASKED, corpus)
-                watch = asyncio.create_task(slow.begun.wait())
-                watch.add_done_callback(
-                    lambda _: scope.reschedule(asyncio.get_running_loop().time())
-                )
-                await run
+            await within(slow.begun, run)
         return slow.engine
+
+    async def within(begun: asyncio.Event, run: Any) -> None:
+        now = asyncio.get_running_loop().time
+        async with asyncio.timeout(None) as scope:
+            watch = asyncio.create_task(begun.wait())
+            watch.add_done_callback(lambda _: scope.reschedule(now()))
+            await run
 
     check_resumed(lab, corpus, asyncio.run(cut_off()), whole)
 
