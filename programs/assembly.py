@@ -24,12 +24,14 @@ def assemble(run: Run) -> Answer:
     concluded = next((each for each in _payloads(root) if isinstance(each, Concluded)), None)
     statements = checked(run.workspace.corpus, concluded.statements if concluded else ())
     shown = [claim for claim in statements if claim.status != "insufficient"]
-    reach = coverage(state, run.workspace, found=bool(shown))
+    counts = run.kind == "count"
+    found = [claim for claim in shown if claim.citations or counts]
+    reach = coverage(state, run.workspace, found=bool(found))
     value = _value(root, shown)
     result = outcome(
-        statements,
+        found,
         reach,
-        value_known=_counted(root) != "",
+        value_known=counts and _counted(root) != "",
         requires_all=state.classified is not None and state.classified.requires_all,
         limited=was_cut(state),
         undecodable=bool(undecodable(run.workspace)),

@@ -19,7 +19,7 @@ from programs.progress import Listener
 from programs.run import Run
 from programs.workspace import Workspace
 from runtime.calls import Caller
-from runtime.errors import CorpusError, LimitsError, QuestionError, RunError
+from runtime.errors import CorpusError, LimitsError, QuestionError, RunError, UserError
 from runtime.events import Finished
 from runtime.frames import fold
 from runtime.journal import Journal, Lease, RunRecord
@@ -29,6 +29,8 @@ from runtime.limits import Limits
 T = TypeVar("T")
 MIN_CALLS = 4
 """Calls without which no question can be answered: classify, plan, one reading, conclude."""
+MIN_STEPS = 2
+"""Steps of a frame without which nothing but a conclusion could be run."""
 _CLOSING_TOKENS = 4_000
 
 
@@ -89,6 +91,11 @@ def checked_limits(limits: Limits) -> Limits:
         )
     if limits.depth < 1:
         raise LimitsError("the depth must be at least 1", hint="leave --max-depth out")
+    if limits.steps_per_frame < MIN_STEPS:
+        raise LimitsError(
+            f"{limits.steps_per_frame} step is too few: a frame needs at least {MIN_STEPS}, the last one to conclude",
+            hint="allow more steps per frame, or leave the limit out",
+        )
     return limits
 
 
@@ -158,8 +165,16 @@ class Program(dspy.Module):
         try:
             workspace = await asyncio.to_thread(Workspace, corpus, self.partitioner)
             journal.admit(record)
-            with journal.lease(record.run_id) as lease:
-                return await self._carried_out(self._run(record, workspace, journal, lease, used))
+            try:
+                with journal.lease(record.run_id) as lease:
+                    run = self._run(record, workspace, journal, lease, used)
+                    return await self._carried_out(run)
+            except UserError:
+                if not journal.calls(record.run_id):
+                    journal.delete(
+                        record.run_id
+                    )  # refused before it began: there is nothing to resume
+                raise
         finally:
             if owned:
                 journal.close()

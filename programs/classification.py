@@ -10,6 +10,7 @@ from pathlib import PurePosixPath
 import dspy
 
 from data.corpus import Corpus
+from programs.evidence import restore
 from programs.run import Run
 from runtime.errors import StepError
 from runtime.events import Classified
@@ -23,11 +24,11 @@ async def classified(run: Run, predictor: dspy.Predict) -> tuple[Classified, lis
     quoted = [each for each in signals.patterns if each.startswith('"')]
     warnings: list[tuple[str, str]] = []
     try:
-        reply = await run.caller.call(
+        reply = await run.ask(
             predictor, {"question": run.question, "overview": overview}, key="classify"
         )
         kind, needs_all, reason = reply.kind, bool(reply.requires_all), reply.reason
-        patterns = [each for each in reply.patterns if each.strip()]
+        patterns = [restore(each) for each in reply.patterns if each.strip()]
     except StepError as error:
         kind, needs_all, reason = signals.kind, signals.requires_all, signals.reason
         patterns = list(signals.patterns)

@@ -275,7 +275,7 @@ def _conflicts(inputs: Inputs) -> Observation:
             if field.name not in _BOOKKEEPING:
                 values = topics.setdefault(_key(field.name), {})
                 values.setdefault(_key(field.value), []).append(claim)
-    found = {topic: values for topic, values in topics.items() if _contradictory(values)}
+    found = _together({each: values for each, values in topics.items() if _contradictory(values)})
     computed = [
         Computed(
             name=f"conflict: {topic}",
@@ -289,6 +289,23 @@ def _conflicts(inputs: Inputs) -> Observation:
     value = [{"topic": topic, "values": list(values)} for topic, values in found.items()]
     summary = f"{counted(len(found), 'conflict')}: {listed(found)}" if found else "no conflict"
     return _result("conflicts", value, summary, computed, claims)
+
+
+def _together(found: dict[str, dict[str, list[Claim]]]) -> dict[str, dict[str, list[Claim]]]:
+    """Conflicts with each one between the same claims told once: a weekday and an hour may both differ."""
+    joined: dict[tuple[tuple[str, ...], ...], list[tuple[str, dict[str, list[Claim]]]]] = {}
+    for topic, values in found.items():
+        sides = tuple(tuple(claim.id for claim in each) for each in values.values())
+        joined.setdefault(sides, []).append((topic, values))
+    result = {}
+    for group in joined.values():
+        names = ", ".join(topic for topic, _ in group)
+        stated = zip(*(values for _, values in group), strict=True)
+        sides = group[0][1].values()
+        result[names] = {
+            ", ".join(each): claims for each, claims in zip(stated, sides, strict=True)
+        }
+    return result
 
 
 def _contradictory(values: dict[str, list[Claim]]) -> bool:

@@ -121,7 +121,7 @@ class Conclusion:
         key: str,
     ) -> tuple[list[Claim], list[str]]:
         run = self._run
-        reply = await run.closing_caller.call(
+        reply = await run.ask(
             self._predictor,
             {
                 "question": run.question,
@@ -140,6 +140,7 @@ class Conclusion:
                                for each in frame.steps if each.ended],
             },
             key=key,
+            closing=True,
             frame_id=frame.id,
             step_id=step.id,
             check=Review(by_id(claims), computed, run.kind),

@@ -5,10 +5,16 @@ prompt. A word joiner inside the marker takes its force away and can be taken ou
 verifies.
 """
 
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+from pydantic import BaseModel
+
 from data.corpus import Corpus
 from data.span import Span
 from signatures import EvidenceSpan
 
+T = TypeVar("T")
 MARKER = "[[ ##"
 NEUTRAL = "[[\u2060 ##"
 MARGIN = 160
@@ -23,6 +29,26 @@ def neutralize(text: str) -> str:
 def restore(text: str) -> str:
     """The text as it was before `neutralize`."""
     return text.replace(NEUTRAL, MARKER)
+
+
+def neutralized(value: Any) -> Any:
+    """A value of a prompt with the markers in all its texts made harmless."""
+    return _mapped(neutralize, value)
+
+
+def restored(value: T) -> T:
+    """A value of a reply with the texts as they were before `neutralized`."""
+    return _mapped(restore, value)
+
+
+def _mapped(change: Callable[[str], str], value: Any) -> Any:
+    if isinstance(value, str):
+        return change(value)
+    if isinstance(value, list | tuple):
+        return type(value)(_mapped(change, each) for each in value)
+    if isinstance(value, BaseModel):
+        return value.model_copy(update={name: _mapped(change, each) for name, each in value})
+    return value
 
 
 def shown(corpus: Corpus, spans: tuple[Span, ...]) -> list[EvidenceSpan]:

@@ -127,7 +127,7 @@ class LeafAnalysis:
             "spans": shown(run.workspace.corpus, reading.spans),
             "term_statistics": terms,
         }
-        reply = await run.caller.call(
+        reply = await run.ask(
             self._predictor,
             inputs,
             key=f"{key}:{reading.key}",

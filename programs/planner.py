@@ -3,6 +3,7 @@
 import dspy
 
 from programs.assembly import is_limited
+from programs.evidence import restored
 from programs.planning import fallback, ordered, rescued, stated
 from programs.prompts import plan_inputs
 from programs.run import Run
@@ -27,16 +28,16 @@ class Planner:
         think, steps, degraded = "", [], False
         if not is_limited(run.state):
             try:
-                reply = await run.caller.call(
+                reply = await run.ask(
                     self._predictor,
                     plan_inputs(run, frame),
                     key=f"{frame.id}/plan",
                     frame_id=frame.id,
                     check=check_steps,
                 )
-                think, steps = reply.think, list(reply.steps)
+                think, steps = reply.think, restored(list(reply.steps))
             except ParseFailure as error:
-                think, steps = rescued(error.reply) or ("", [])
+                think, steps = restored(rescued(error.reply) or ("", []))
                 degraded = True
                 warnings.append(("plan_rescued", f"the plan could not be parsed: {error}"))
             except StepError as error:

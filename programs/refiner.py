@@ -3,6 +3,7 @@
 import dspy
 
 from programs.assembly import is_limited
+from programs.evidence import restored
 from programs.observing import counted
 from programs.planner import check_steps, depth_left
 from programs.planning import stated
@@ -76,7 +77,7 @@ class Refiner:
         run = self._run
         number = len(frame.refinements) + 1
         try:
-            reply = await run.caller.call(
+            reply = await run.ask(
                 self._predictor,
                 refine_inputs(run, frame, steps),
                 key=f"{frame.id}/refine{number}",
@@ -91,7 +92,7 @@ class Refiner:
             return _unusable(kept, called=False), [("limit", run.told_limit(error))]
         plan = accepted(
             reply.decision,
-            reply.steps,
+            restored(list(reply.steps)),
             frame,
             max_steps=run.limits.steps_per_frame,
             depth_left=depth_left(run, frame),

@@ -5,7 +5,11 @@ Programs change the state only through `commit`, so that memory and disk never d
 """
 
 from collections.abc import Sequence
+from typing import Any
 
+import dspy
+
+from programs.evidence import neutralized
 from programs.progress import Listener, Progress
 from programs.workspace import Workspace
 from runtime.calls import Caller
@@ -63,6 +67,23 @@ class Run:
     def patterns(self) -> tuple[str, ...]:
         """The strings that the question asks for, once it is classified."""
         return self.state.classified.patterns if self.state.classified else ()
+
+    async def ask(
+        self,
+        predictor: dspy.Module,
+        inputs: dict[str, Any],
+        *,
+        key: str,
+        closing: bool = False,
+        **settings: Any,
+    ) -> dspy.Prediction:
+        """One metered call. Whatever its inputs quote from the corpus or from a model, none of it is a field marker.
+
+        `closing` calls may use what is kept back for the conclusion. Raises what Caller.call raises.
+        """
+        caller = self.closing_caller if closing else self.caller
+        data = {name: neutralized(value) for name, value in inputs.items()}
+        return await caller.call(predictor, data, key=key, **settings)
 
     def renew(self) -> None:
         """Keep the lease during a long wait."""

@@ -97,10 +97,10 @@ class Verifier:
                     id=f"{prefix}.{number}",
                     text=restore(claim.text),
                     status=settled_status(claim, citations),
-                    time=claim.time,
+                    time=restore(claim.time),
                     citations=citations,
                     fields=tuple(
-                        Field(name=field.name, value=field.value)
+                        Field(name=restore(field.name), value=restore(field.value))
                         for field in fields
                         if field.claim_id == claim.claim_id
                     ),

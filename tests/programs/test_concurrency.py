@@ -337,6 +337,6 @@ def test_one_program_serves_several_runs_at_once(lab: Any, corpus: Corpus) -> No
                 threads.map(lambda _: program(question=ASKED, corpus=corpus).answer, range(3))
             )
         receipts = [journal.usage(answer.run_id) for answer in done]
-    assert sum((each.calls for each in receipts)) == len(model.engine.log)
+    assert sum(each.calls for each in receipts) == len(model.engine.log)
     assert len({receipt.calls for receipt in receipts}) == 1
     assert done[0].claims == done[1].claims == done[2].claims
