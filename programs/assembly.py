@@ -11,7 +11,7 @@ from programs.run import Run
 from programs.verify import checked
 from runtime.claims import Claim
 from runtime.frames import Frame, RunState
-from runtime.observations import ComputedResult, Concluded, Payload, Returned
+from runtime.observations import ComputedResult, Concluded, Observation, Payload, Returned
 
 _VALUED = ("count", "count_by_source", "count_by_time", "distinct", "timeline", "earliest",
            "latest", "minimum", "maximum", "sort", "difference", "conflicts")  # fmt: skip
@@ -76,7 +76,11 @@ def was_cut(state: RunState) -> bool:
 
 
 def _degraded(state: RunState, concluded: Concluded | None) -> bool:
-    fell_back = any(frame.degraded for frame in state.frames.values())
+    fell_back = any(
+        frame.degraded
+        or any(each.degraded and each.decision == "revise" for each in frame.refinements)
+        for frame in state.frames.values()
+    )
     return fell_back or concluded is None or concluded.mechanical
 
 
@@ -175,7 +179,14 @@ def _unknowns(
             if isinstance(payload, Returned) and payload.error_classes:
                 classes = ", ".join(payload.error_classes)
                 found.append(f"part {payload.frame_id} met errors: {classes}")
+        found += [f"not permitted: {seen.error}" for seen in _failures(frame, "permission")]
     return tuple(dict.fromkeys(found))
+
+
+def _failures(frame: Frame, error_class: str) -> Iterable[Observation]:
+    for step in frame.steps:
+        if step.observation is not None and step.observation.error_class == error_class:
+            yield step.observation
 
 
 def _lines(state: RunState) -> Iterable[StepLine]:

@@ -2,6 +2,7 @@
 
 import asyncio
 import contextvars
+import copy
 import secrets
 from collections.abc import Coroutine
 from concurrent.futures import ThreadPoolExecutor
@@ -9,7 +10,7 @@ from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
 from queue import Queue
-from typing import Any, TypeVar
+from typing import Any, Self, TypeVar
 
 import dspy
 
@@ -32,6 +33,7 @@ MIN_CALLS = 4
 MIN_STEPS = 2
 """Steps of a frame without which nothing but a conclusion could be run."""
 _CLOSING_TOKENS = 4_000
+_HANDLES = frozenset(("main_lm", "leaf_lm", "journal", "progress"))
 
 
 def run_sync(work: Coroutine[Any, Any, T]) -> T:
@@ -146,6 +148,14 @@ class Program(dspy.Module):
         self.leaf_lm = leaf_lm
         self.journal = journal
         self.progress = progress
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Self:
+        """A copy with predictors of its own. Models, journal and listener are handles: they are shared."""
+        made = type(self).__new__(type(self))
+        memo[id(self)] = made
+        for name, value in vars(self).items():
+            vars(made)[name] = value if name in _HANDLES else copy.deepcopy(value, memo)
+        return made
 
     def forward(
         self, question: str, corpus: Corpus, limits: Limits | None = None

@@ -5,14 +5,16 @@ of it: its answer may never come from a selection. Quoted text of the question i
 """
 
 import re
+from collections.abc import Iterable
 from pathlib import PurePosixPath
 
 import dspy
 
 from data.corpus import Corpus
+from data.pattern import Pattern
 from programs.evidence import restore
 from programs.run import Run
-from runtime.errors import StepError
+from runtime.errors import PatternError, StepError
 from runtime.events import Classified
 from runtime.models.extractive.classifier import REQUIRES_ALL, classify
 
@@ -36,18 +38,36 @@ async def classified(run: Run, predictor: dspy.Predict) -> tuple[Classified, lis
     if signals.kind == "count":
         kind = "count"
         patterns = patterns or list(signals.patterns)
+    unquoted = [each for each in patterns if f'"{each}"' not in quoted]
+    patterns, refused = _valid(dict.fromkeys([*quoted, *unquoted]))
+    warnings += refused
     event = Classified(
         question_kind=kind,
         requires_all=needs_all or kind in REQUIRES_ALL or signals.requires_all,
-        patterns=tuple(dict.fromkeys([*quoted, *patterns])),
+        patterns=tuple(patterns),
         signals=(f"{signals.kind}: {signals.reason}",),
         reason=reason,
     )
     return event, warnings
 
 
+def _valid(notations: Iterable[str]) -> tuple[list[str], list[tuple[str, str]]]:
+    """The patterns that can be searched for; a model that writes another kind of expression ends no run."""
+    kept, refused = [], []
+    for notation in notations:
+        try:
+            Pattern.parse(notation)
+        except PatternError as error:
+            refused.append(("pattern_refused", f"{error.message} {error.hint}".strip()))
+        else:
+            kept.append(notation)
+    return kept, refused
+
+
+_NAME = "A-Za-z0-9_-"  # what may go on a name: Chinese text stands next to names without a space
 _ELSEWHERE = re.compile(
-    r"\b(?:other|others|else|elsewhere|anywhere|everywhere|rest)\b|其他|其它|别的|另外|之外",
+    r"\b(?:other|others|else|elsewhere|anywhere|everywhere|rest|not (?:in|from)|outside|except|besides|apart"
+    r"|excluding|(?:missing|absent) from)\b|其他|其它|别的|另外|之外|以外|除了?",
     re.IGNORECASE,
 )
 
@@ -65,6 +85,6 @@ def _named(source: str, question: str) -> bool:
     path = PurePosixPath(source)
     names = {source, path.name} if path.suffix else {source} if "/" in source else set()
     return any(
-        re.search(rf"(?<![\w./-]){re.escape(name)}(?![\w/-]|\.\w)", question, re.IGNORECASE)
+        re.search(rf"(?<![{_NAME}./]){re.escape(name)}(?![{_NAME}/]|\.[{_NAME}])", question, re.I)
         for name in names
     )

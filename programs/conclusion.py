@@ -68,6 +68,9 @@ class Conclusion:
         usable = [claim for claim in claims if claim.status != "insufficient"]
         self._run.tell("conclude", 0, 1, step.description)
         problem = trouble = ""
+        if not usable and not computed:  # a model that is given nothing can only make something up
+            nothing = Concluded(statements=(), unknowns=(), mechanical=False)
+            return success(counted(0, "statement"), nothing)
         try:
             statements, unknowns = await self._stated(frame, step, usable, computed, coverage)
             if all(each.status == "insufficient" for each in statements):

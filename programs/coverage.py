@@ -16,8 +16,9 @@ from programs.observing import counted, listed
 from programs.readings import Targets
 from programs.routing import has_result
 from programs.workspace import Workspace
-from runtime.errors import PatternError, StepError
+from runtime.errors import StepError
 from runtime.frames import Frame, RunState, Step
+from runtime.models.extractive.classifier import classify
 from runtime.observations import Analyzed, ComputedResult, Payload, Ranked, ReadSpans, Scanned
 
 _SETTLING = ("count", "earliest", "latest", "difference")
@@ -107,7 +108,7 @@ def _in_order(workspace: Workspace, ids: Iterable[str]) -> tuple[str, ...]:
 
 
 def _reached(state: RunState, workspace: Workspace) -> Reached:
-    own = own_patterns(state)
+    own = own_patterns(state, workspace)
     reached = Reached()
     for frame in state.frames.values():
         computed = _computed_from(frame)
@@ -135,8 +136,8 @@ def _found(inside: frozenset[str], hits: frozenset[str], computed: bool) -> Reac
     return Reached(inside, hits) if computed else Reached(inside - hits)
 
 
-def own_patterns(state: RunState) -> frozenset[str]:
-    """The patterns that the question itself contains, as searches write them.
+def own_patterns(state: RunState, workspace: Workspace) -> frozenset[str]:
+    """The patterns that code sees in the question or that stand in it as they are, as searches write them.
 
     Others may help to find something; that they find nothing says nothing about the question.
     """
@@ -144,14 +145,12 @@ def own_patterns(state: RunState) -> frozenset[str]:
     if root is None or state.classified is None:
         return frozenset()
     question = " ".join(root.task.split()).casefold()
+    seen = set(classify(root.task, workspace.overview()).patterns)
     found = set()
     for notation in state.classified.patterns:
-        try:
-            pattern = Pattern.parse(notation)
-        except PatternError:
-            continue
+        pattern = Pattern.parse(notation)
         text = notation if pattern.kind == "regex" else pattern.text
-        if " ".join(text.split()).casefold() in question:
+        if notation in seen or " ".join(text.split()).casefold() in question:
             found.add(pattern.render())
     return frozenset(found)
 

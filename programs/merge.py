@@ -6,7 +6,7 @@ side by side, and the order is that of the text.
 
 from collections.abc import Iterable, Mapping, Sequence
 
-from runtime.claims import Claim
+from runtime.claims import Citation, Claim
 
 
 def merged(claims: Iterable[Claim], rank: Mapping[str, int]) -> tuple[Claim, ...]:
@@ -17,7 +17,7 @@ def merged(claims: Iterable[Claim], rank: Mapping[str, int]) -> tuple[Claim, ...
     """
     kept: dict[tuple[str, str, str], Claim] = {}
     for claim in claims:
-        source = claim.citations[0].source if claim.citations else ""
+        source = _first(claim, rank).source if claim.citations else ""
         key = (_normal(claim.text), source, claim.time)
         kept[key] = _joined(kept[key], claim) if key in kept else claim
     return tuple(sorted(kept.values(), key=lambda claim: _place(claim, rank)))
@@ -48,8 +48,13 @@ def _joined(first: Claim, second: Claim) -> Claim:
 def _place(claim: Claim, rank: Mapping[str, int]) -> tuple[int, int, int, str]:
     if not claim.citations:
         return (1, 0, 0, claim.id)
-    first = claim.citations[0]
+    first = _first(claim, rank)
     return (0, rank.get(first.source, len(rank)), first.start, claim.id)
+
+
+def _first(claim: Claim, rank: Mapping[str, int]) -> Citation:
+    """The citation of a claim that comes first in the order of the text."""
+    return min(claim.citations, key=lambda each: (rank.get(each.source, len(rank)), each.start))
 
 
 def by_id(claims: Sequence[Claim]) -> dict[str, Claim]:

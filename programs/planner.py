@@ -4,7 +4,7 @@ import dspy
 
 from programs.assembly import is_limited
 from programs.evidence import restored
-from programs.planning import fallback, ordered, rescued, stated
+from programs.planning import fallback, ordered, rescued, stated, with_count
 from programs.prompts import plan_inputs
 from programs.run import Run
 from runtime.errors import LimitReached, ParseFailure, StepError
@@ -45,9 +45,11 @@ class Planner:
             except LimitReached as error:
                 warnings.append(("limit", run.told_limit(error)))
         if not any(each.action != "conclude" for each in stated(steps)):
-            steps, degraded = self._fallback(frame), True
+            steps, degraded = fallback_of(run, frame), True
             think = "No usable plan was given: this one follows from the kind of question."
             warnings.append(("plan_fallback", "a fallback plan by kind of question is used"))
+        if run.kind == "count" and not frame.parent_id:
+            steps = with_count(stated(steps))
         plan = ordered(
             steps,
             max_steps=run.limits.steps_per_frame,
@@ -56,10 +58,11 @@ class Planner:
         event = Planned(frame_id=frame.id, think=think, steps=plan.steps, degraded=degraded)
         run.commit(event, *run.warn(frame.id, [*warnings, *plan.warnings]))
 
-    def _fallback(self, frame: Frame) -> list[PlannedStep]:
-        run = self._run
-        kind = run.state.classified.question_kind if run.state.classified else "lookup"
-        return fallback(kind, frame.task, run.patterns, frame.targets)
+
+def fallback_of(run: Run, frame: Frame) -> list[PlannedStep]:
+    """The steps that a frame gets when there are none that can be used: by the kind of question."""
+    kind = run.state.classified.question_kind if run.state.classified else "lookup"
+    return fallback(kind, frame.task, run.patterns, frame.targets)
 
 
 def depth_left(run: Run, frame: Frame) -> int:

@@ -99,6 +99,17 @@ def stated(steps: Sequence[PlannedStep]) -> list[PlannedStep]:
     ]
 
 
+def with_count(steps: Sequence[PlannedStep]) -> list[PlannedStep]:
+    """A plan for a count, with the counting put in where it only searches: no model counts, and none is asked to."""
+    body = [each for each in steps if each.action != "conclude"]
+    if not any(each.action == "scan" for each in body):
+        return list(steps)
+    if any(each.action not in ("scan", "read") for each in body):
+        return list(steps)
+    count = step("count", "Count the matching lines", "compute", operation="count")
+    return [*body, count, *(each for each in steps if each.action == "conclude")]
+
+
 def _with_unique_ids(steps: Sequence[PlannedStep], taken: Collection[str]) -> list[PlannedStep]:
     """The steps under ids of their own; a reference follows the nearest step above that had the id."""
     used = set(taken)

@@ -1,7 +1,8 @@
 """Refinement: after an observation, the remaining steps of a frame are kept, rewritten or given up.
 
-Finished steps are never touched. An empty or malformed refinement keeps the plan that there is. What each class
-of error asks for is done by code when the model is not asked, or answers with nothing usable.
+Finished steps are never touched. An empty or malformed refinement keeps the plan that there is. What passes by itself
+(a timeout, a rate limit) is answered by code: the original action is tried again. A step whose input is refused
+stays in the plan and is blocked when its turn comes, so that it is seen that it was not done.
 """
 
 from collections.abc import Sequence
@@ -9,7 +10,6 @@ from dataclasses import dataclass
 from typing import Literal
 
 from programs.planning import Ordered, ordered, stated
-from programs.routing import needs
 from runtime.frames import Frame, Step
 from signatures import Decision, PlannedStep
 
@@ -18,6 +18,8 @@ RefinePolicy = Literal["always", "on_change", "on_failure"]
 
 RETRIED = frozenset(("timeout", "rate_limit", "unavailable"))
 """Error classes whose answer is the original action once more."""
+_OF_THE_PLAN = frozenset(("not_found", "missing_input", "parse_failure"))
+"""Error classes of a step that could not be done as it was written."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,22 +89,23 @@ def _following(step: PlannedStep, renamed: dict[str, str]) -> PlannedStep:
     )
 
 
-def unblocked(frame: Frame, steps: Sequence[PlannedStep]) -> tuple[PlannedStep, ...]:
-    """The steps that do not hang on one that failed for want of permission or input."""
-    lost = {
-        step.id
-        for step in frame.steps
-        if step.observation is not None
-        and step.observation.error_class in ("permission", "missing_input")
-        and step.status != "completed"
-    }
-    kept = []
-    for step in steps:
-        if step.action != "conclude" and needs(step) & lost:
-            lost.add(step.id)
-        else:
-            kept.append(step)
-    return tuple(kept)
+def in_vain(frame: Frame, remaining: Sequence[PlannedStep]) -> bool:
+    """Whether a frame would close though nothing was done, for want of a plan that can be. True once for a frame."""
+    if frame.degraded or any(
+        each.degraded and each.decision == "revise" for each in frame.refinements
+    ):
+        return False
+    worked = [step for step in frame.steps if step.ended and step.planned.action != "conclude"]
+    closing = all(each.action == "conclude" for each in remaining)
+    return closing and bool(worked) and all(map(_is_of_the_plan, worked))
+
+
+def _is_of_the_plan(step: Step) -> bool:
+    seen = step.observation
+    if seen is None or step.status == "completed" or seen.error_class not in _OF_THE_PLAN:
+        return False
+    # What a reader replied is not the fault of the plan, and would not be better another time.
+    return step.planned.action != "analyze" or seen.error_class != "parse_failure"
 
 
 def accepted(

@@ -5,7 +5,7 @@ import dspy
 from programs.assembly import is_limited
 from programs.evidence import restored
 from programs.observing import counted
-from programs.planner import check_steps, depth_left
+from programs.planner import check_steps, depth_left, fallback_of
 from programs.planning import stated
 from programs.prompts import refine_inputs
 from programs.refinement import (
@@ -14,7 +14,7 @@ from programs.refinement import (
     accepted,
     asks_model,
     by_class,
-    unblocked,
+    in_vain,
 )
 from programs.repeats import ALLOWED, repeats
 from programs.run import Run
@@ -44,13 +44,17 @@ class Refiner:
             else:
                 run.tell("refine", 0, 1, frame.task)
                 mended, warnings = await self._refined_by_model(frame, steps, mended)
+        # Of a child, that is told to its parent, which can do something about it.
+        if not frame.parent_id and in_vain(frame, mended.steps) and not is_limited(run.state):
+            mended, more = self._replanned(frame, called=mended.called_model)
+            warnings = [*warnings, *more]
         event = Refined(
             frame_id=frame.id,
             after=tuple(step.id for step in steps),
             decision=mended.decision,
             reason=mended.reason,
             think=mended.think,
-            steps=unblocked(frame, mended.steps),
+            steps=mended.steps,
             degraded=mended.degraded,
             called_model=mended.called_model,
         )
@@ -64,6 +68,23 @@ class Refiner:
             step.observation and step.observation.error_class == "repeat" for step in steps
         )
         return asks_model(self._policy, frame, steps, seen_before)
+
+    def _replanned(self, frame: Frame, *, called: bool) -> tuple[Refinement, list[tuple[str, str]]]:
+        """The plan by kind of question, in place of one of which no step could be done."""
+        run = self._run
+        plan = accepted(
+            "revise",
+            fallback_of(run, frame),
+            frame,
+            max_steps=run.limits.steps_per_frame,
+            depth_left=depth_left(run, frame),
+        )
+        reason = "No step of the plan could be done: the plan by kind of question takes its place."
+        warning = ("plan_fallback", "a fallback plan by kind of question is used")
+        refinement = Refinement(
+            "revise", reason, "", plan.steps, degraded=True, called_model=called
+        )
+        return refinement, [warning, *plan.warnings]
 
     def _warned_once(self, frame: Frame) -> list[tuple[str, str]]:
         cap = self._run.limits.refinements_per_frame

@@ -11,6 +11,8 @@ from data.span import Partition, Span
 from programs.evidence import neutralize
 from runtime.errors import NotFound
 
+_EVERYTHING = frozenset(("corpus", "the corpus", "whole corpus", "the whole corpus", "all", "*"))
+
 
 class Workspace:
     """A corpus under one partitioning. It holds handles and ids, never the text."""
@@ -44,6 +46,10 @@ class Workspace:
         """Whether a target names a source or a partition."""
         return target in self.source_rank or target in self.partition_rank
 
+    def means_everything(self, target: str) -> bool:
+        """Whether a target stands for the whole corpus, as models write it, and for nothing that there is."""
+        return target.strip().casefold() in _EVERYTHING and not self.known(target)
+
     def partitions_of(self, targets: Collection[str]) -> tuple[Partition, ...]:
         """The partitions that source ids and partition ids name, in order; all for an empty collection."""
         if not targets:
@@ -55,7 +61,10 @@ class Workspace:
             elif target in self.source_rank:
                 chosen.update(each.id for each in self.partitioning.by_source(target))
             else:
-                raise NotFound(f"no source, partition or earlier step is called {target!r}")
+                raise NotFound(
+                    f"no source, partition or earlier step is called {target!r}; "
+                    "without targets a step works on the whole corpus"
+                )
         ordered = sorted(chosen, key=self.partition_rank.__getitem__)
         return tuple(self.partitioning.partition(each) for each in ordered)
 

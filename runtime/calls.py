@@ -30,6 +30,7 @@ from runtime.limits import Limits
 from runtime.models.adapters import prepared
 from runtime.models.failures import Failure, first_line, translated
 from runtime.models.meter import Meter, estimated_tokens
+from runtime.models.own_server import OwnServer
 from runtime.models.price import Price, declared_price, price_of
 from runtime.models.request import signature_name
 from runtime.predictions import append_to_trace, plain_outputs, rebuilt
@@ -162,19 +163,21 @@ class Caller:
             failure = await self._attempt(job, number, feedback)
             if isinstance(failure, dspy.Prediction):
                 return failure
-            again = number <= self._limits.retries and self._again(failure, feedback)
+            if failure.schema_refused and isinstance(job.lm, OwnServer):
+                job.lm.give_up_schema()
+            again = number <= self._limits.retries and self._again(job, failure, feedback)
             if not again:
-                raise failure.error
+                raise _unreachable(job.lm, failure) if failure.unreachable else failure.error
             if isinstance(failure.error, ParseFailure):
                 feedback = str(failure.error)
-            elif not isinstance(failure.error, TimeoutFailure):
+            elif failure.transient and not isinstance(failure.error, TimeoutFailure):
                 await self._back_off(failure.error, number)
         raise AssertionError("the last attempt returns or raises")
 
-    def _again(self, failure: Failure, feedback: str) -> bool:
+    def _again(self, job: _Job, failure: Failure, feedback: str) -> bool:
         if isinstance(failure.error, ParseFailure):
             return not feedback
-        return failure.transient
+        return failure.transient or (failure.schema_refused and isinstance(job.lm, OwnServer))
 
     async def _attempt(self, job: _Job, number: int, feedback: str) -> "dspy.Prediction | Failure":
         attempt = await self._opened(job, number, feedback)
@@ -358,7 +361,21 @@ def _failure(raised: BaseException, meter: Meter) -> Failure:
         return Failure(raised, transient=True)
     if isinstance(raised, dspy.AdapterParseError) and meter.finish_reason == "length":
         return Failure(TruncatedReply("the reply stopped at its length limit"))
-    return translated(raised, custom_engine=meter.custom_engine)
+    failure = translated(raised, custom_engine=meter.custom_engine)
+    if failure.unreachable:
+        meter.unsent()
+    return failure
+
+
+def _unreachable(lm: dspy.BaseLM, failure: Failure) -> ModelError:
+    """A model that cannot be asked at all is not an observation: the run stops, and can go on when it is back."""
+    where = lm.kwargs.get("api_base") or lm.model
+    error = ModelError(
+        f"the model at {where} cannot be reached: {first_line(failure.error)}",
+        hint="start the server, or check --api-base and the network",
+    )
+    error.__cause__ = failure.error
+    return error
 
 
 def _failed(record: CallRecord, error: BaseException) -> CallRecord:

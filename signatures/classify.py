@@ -19,15 +19,15 @@ QuestionKind = Literal[
 class ClassifyQuestion(dspy.Signature):
     """Say what kind of question this is, and which exact strings of it must occur in the text.
 
-    Kinds: lookup (a fact stated somewhere), count (how many), existence (whether there is any),
-    list (all, each, every), timeline (an order of events, how something evolved), conflict
+    Kinds: lookup (one fact: who, what, when, where), count (how many), existence (whether there is any),
+    list (all, each, every), timeline (how something evolved: several events in order), conflict
     (statements that contradict each other), cause (why), summary (an overview).
     `requires_all` is true when the answer is only right if the whole corpus has been examined:
     counts, existence, lists, timelines and contradictions.
     `patterns`: the strings that a matching line must contain, all of them. A pattern in double quotes is matched
     exactly and case-sensitively (keep the quotes of the question); /.../ is a regular expression; a bare
     pattern is matched ignoring case. Only identifiers, quoted phrases and words that the question itself
-    asks to be mentioned; an empty list when the question has none.
+    asks to be mentioned: copied from the question, never from the overview. An empty list when it has none.
     """
 
     question: str = dspy.InputField()

@@ -30,13 +30,21 @@ _OVERFLOW_WORDS = (
     "prompt is too long",
 )
 
+_SCHEMA_WORDS = ("response_format", "schema", "grammar", "guided", "structured output")
+
 
 @dataclass(frozen=True)
 class Failure:
-    """An error to raise, and whether the same call may succeed when it is made again."""
+    """An error to raise, and whether the same call may succeed when it is made again.
+
+    `schema_refused`: it may when it is asked in words alone. `unreachable`: nobody answers at the address, so that it
+    was never sent.
+    """
 
     error: BaseException
     transient: bool = False
+    schema_refused: bool = False
+    unreachable: bool = False
 
 
 def translated(raised: BaseException, *, custom_engine: bool) -> Failure:
@@ -80,7 +88,10 @@ def _refused(raised: dspy.LMError) -> Failure | None:
         )
     if isinstance(raised, dspy.LMInvalidRequestError):
         overflow = any(words in message.lower() for words in _OVERFLOW_WORDS)
-        return Failure(ContextOverflow(message) if overflow else Unavailable(message))
+        if overflow:
+            return Failure(ContextOverflow(message))
+        schema = any(words in message.lower() for words in _SCHEMA_WORDS)
+        return Failure(Unavailable(message), schema_refused=schema)
     if isinstance(raised, dspy.LMAuthError | dspy.LMNotConfiguredError):
         return Failure(ModelError(message, hint=_key_hint(raised)))
     if isinstance(raised, dspy.LMBillingError):
@@ -99,8 +110,16 @@ def _transient(raised: dspy.LMError) -> Failure | None:
     if isinstance(raised, dspy.LMTimeoutError):
         return Failure(TimeoutFailure(message), transient=True)
     if dspy.is_retryable_lm_error(raised):
-        return Failure(Unavailable(message), transient=True)
+        return Failure(Unavailable(message), transient=True, unreachable=_unconnected(raised))
     return None
+
+
+def _unconnected(raised: BaseException) -> bool:
+    """Whether no connection was made. The clients of DSPy have no class in common for it, only its name."""
+    cause: BaseException | None = raised
+    while cause is not None and type(cause).__name__ not in ("ConnectError", "ConnectTimeout"):
+        cause = cause.__cause__ or cause.__context__
+    return cause is not None
 
 
 def _unexpected(raised: dspy.LMUnexpectedError, custom_engine: bool) -> Failure:

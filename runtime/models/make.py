@@ -17,6 +17,7 @@ from dspy.clients.engines.lm15_engine import LM15Engine
 
 from runtime.errors import ModelError
 from runtime.models.failures import first_line
+from runtime.models.own_server import OwnServer
 from runtime.models.scripted import load_script
 from runtime.models.simulated import SimulatedEngine, Weaknesses
 
@@ -44,15 +45,11 @@ def make_lm(
         return embedded
     given = {"api_base": api_base, "api_key": api_key}
     settings: dict[str, Any] = {key: value for key, value in given.items() if value is not None}
-    if (
-        api_base
-        and not api_key
-        and name.startswith("openai/")
-        and not os.environ.get("OPENAI_API_KEY")
-    ):
+    own = bool(api_base) and name.strip().startswith("openai/")
+    if own and not api_key and not os.environ.get("OPENAI_API_KEY"):
         settings["api_key"] = NO_KEY
     try:
-        lm = dspy.LM(
+        lm = (OwnServer if own else dspy.LM)(
             name.strip(),
             temperature=temperature,
             max_tokens=max_tokens,

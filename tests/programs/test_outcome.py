@@ -176,7 +176,8 @@ def test_an_answer_without_any_step_done_is_a_failure(lab: Any, say: Any) -> Non
     """74, 4.1 (002): an empty run reaches the end without an invented answer."""
     steps = [say.step("s1", "scan", patterns=[]), say.step("s2", "read", targets=["nowhere.txt"])]
     made_up = say.conclude(("It was the butler.", ["c1"]), ("And the cook.", []))
-    ran = lab.ask(lab.model(steps=steps, Conclude=made_up), lab.corpus(TWO))
+    model = lab.model(steps=steps, AnalyzeLeaf="The butler.", Conclude=made_up)
+    ran = lab.ask(model, lab.corpus(TWO))
     assert ran.statuses()["s1"] == "failed"
     assert ran.statuses()["s2"] == "failed"
     assert ran.answer.outcome == "failed"

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from programs.planning import conclusion, fallback, ordered, rescued, step
+from programs.planning import conclusion, fallback, ordered, rescued, step, with_count
 from runtime.limits import Limits
 from runtime.models.scripted import Reply, Rule
 from signatures import PlannedStep
@@ -304,3 +304,36 @@ def test_a_plan_that_fits_the_cap_exactly_is_no_limit(lab: Any, say: Any) -> Non
     ran = lab.ask(model, lab.corpus(TWO), limits=Limits(steps_per_frame=5))
     assert set(ran.statuses().values()) == {"completed"}
     assert (ran.warned, ran.answer.outcome, ran.answer.degraded) == ([], "answered", False)
+
+
+def test_a_plan_for_a_count_that_only_searches_counts_what_it_finds() -> None:
+    """A small model plans a search and leaves the counting to the writer, who must not count."""
+    search = planned("s1", "scan", patterns=["error"])
+    assert [each.action for each in with_count([search, conclusion()])] == ["scan", "compute", "conclude"]
+    assert [each.action for each in with_count([search])] == ["scan", "compute"]
+
+
+@pytest.mark.parametrize("action", ["analyze", "compute", "subtask", "rank"])
+def test_a_plan_for_a_count_that_does_more_is_left_as_it_is(action: Any) -> None:
+    plan = [planned("s1", "scan"), planned("s2", action), conclusion()]
+    assert with_count(plan) == plan
+
+
+def test_a_count_is_counted_by_code_though_the_plan_forgot_it(lab: Any, say: Any) -> None:
+    steps = [say.step("s1", "scan", patterns=['"FACT"'], targets=["corpus"])]
+    model = lab.model(steps=steps, kind="count", patterns=['"FACT"'])
+    ran = lab.ask(model, lab.corpus(TWO), 'How many lines mention "FACT"?')
+    assert (ran.answer.value, ran.answer.outcome) == (2, "answered")
+    assert ran.statuses() == {"s1": "completed", "count": "completed", "conclude": "completed"}
+
+
+@pytest.mark.parametrize("name", ["corpus", "The whole corpus", "all", "*"])
+def test_the_whole_corpus_may_be_named_in_words(lab: Any, say: Any, name: str) -> None:
+    ran = lab.ask(lab.model(steps=[say.step("s1", "analyze", targets=[name])]), lab.corpus(TWO))
+    assert (ran.statuses()["s1"], ran.answer.coverage.ratio) == ("completed", 1.0)
+
+
+def test_a_source_with_such_a_name_is_the_source(lab: Any, say: Any) -> None:
+    corpus = lab.corpus({"all": "FACT the valve is open\n", "b.txt": "FACT the pump is off\n"})
+    ran = lab.ask(lab.model(steps=[say.step("s1", "analyze", targets=["all"])]), corpus)
+    assert [each.text for each in ran.answer.claims] == ["It says: FACT the valve is open"]

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from programs.refinement import accepted, asks_model, by_class, unblocked
+from programs.refinement import accepted, asks_model, by_class
 from runtime.frames import Frame, Step
 from runtime.limits import Limits
 from runtime.models.scripted import Reply, Rule
@@ -84,23 +84,11 @@ def test_other_classes_are_not_retried_blindly(error: str) -> None:
 
 
 @pytest.mark.parametrize("error", ["permission", "missing_input"])
-def test_only_the_dependents_are_suspended(error: str) -> None:
-    """28: directly and through others; the closing step always goes on."""
+def test_what_needs_a_permission_or_an_input_is_not_tried_again(error: str) -> None:
+    """28: its dependents stay in the plan, to be blocked when their turn comes."""
     refused = step("s1", error)
-    steps = [
-        planned("s2", needs=("s1",)),
-        planned("s3"),
-        planned("s4", "compute", needs=("s2",)),
-        planned("s5", "compute", needs=("s3",)),
-        planned("end", "conclude", needs=("s1", "s4")),
-    ]
-    assert [each.id for each in unblocked(frame(refused, *steps), steps)] == ["s3", "s5", "end"]
-
-
-def test_a_dependent_of_a_timeout_is_not_suspended() -> None:
-    failed = step("s1", "timeout")
-    steps = [planned("s2", needs=("s1",)), CLOSE]
-    assert unblocked(frame(failed, *steps), steps) == tuple(steps)
+    found = by_class(frame(refused, planned("s2", needs=("s1",)), CLOSE), [refused], retries=2)
+    assert (found.decision, [each.id for each in found.steps]) == ("keep", ["s2", "end"])
 
 
 def test_finished_steps_cannot_be_changed() -> None:
@@ -232,3 +220,35 @@ def test_refinements_are_bounded_and_failed_ones_count(lab: Any, say: Any) -> No
         assert asked.count(True) == 2
         assert ran.warned.count("limit_refinements") == 1
         assert set(ran.statuses().values()) == {"completed"}
+
+
+NOWHERE = {"action": "read", "targets": ["nowhere.txt"]}
+
+
+def test_a_plan_of_which_nothing_can_be_done_is_replaced(lab: Any, say: Any) -> None:
+    """A small model keeps such a plan; the plan by kind of question answers, and is told apart."""
+    ran = lab.ask(lab.model(steps=[say.step("s1", **NOWHERE)]), lab.corpus(TWO))
+    assert [step.action for step in map(lambda each: each.planned, ran.state.frames["root"].steps)] == [
+        "read",
+        "rank",
+        "analyze",
+        "conclude",
+    ]
+    assert ran.answer.outcome == "answered"
+    assert ran.answer.degraded
+    assert "plan_fallback" in ran.warned
+
+
+def test_a_plan_is_replaced_only_once(lab: Any, say: Any) -> None:
+    model = lab.model(steps=[say.step("s1", **NOWHERE)], AnalyzeLeaf="prose")
+    ran = lab.ask(model, lab.corpus(TWO))
+    assert ran.warned.count("plan_fallback") == 1
+    assert ran.answer.degraded
+
+
+def test_a_step_that_was_done_is_enough_to_keep_the_plan(lab: Any, say: Any) -> None:
+    """An absence is a result."""
+    steps = [say.step("s1", "scan", patterns=["no such word"]), say.step("s2", **NOWHERE)]
+    ran = lab.ask(lab.model(steps=steps), lab.corpus(TWO))
+    assert "plan_fallback" not in ran.warned
+    assert not ran.answer.degraded

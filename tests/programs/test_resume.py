@@ -1,5 +1,6 @@
 """Runs that are stopped by an error, refused, or finished, and what resuming makes of them."""
 
+import asyncio
 import sqlite3
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -12,6 +13,7 @@ import pytest
 from data.corpus import Corpus, load_corpus, open_corpus
 from programs import Answer, Progress, Recursive
 from runtime.errors import CorpusError, ModelError, RunError
+from runtime.events import Finished
 from runtime.frames import fold
 from runtime.journal import Journal
 from runtime.limits import Limits
@@ -70,25 +72,32 @@ def same(answer: Answer, other: Answer) -> bool:
     return all(getattr(answer, part) == getattr(other, part) for part in SAME)
 
 
-def test_a_run_that_was_stopped_goes_on_in_another_thread(lab: Any) -> None:
-    """Within one process: the same journal, the same program, and a thread after the other."""
+def test_a_run_that_was_stopped_goes_on_in_another_thread(lab: Any, say: Any) -> None:
+    """Within one process, at every commit: the same journal and program, and a thread after the other."""
     corpus = lab.corpus(THREE)
+    scans = [
+        say.step(f"s{at}", "scan", patterns=[word]) for at, word in enumerate(("one", "two", "six"))
+    ]
+    steps = [*scans, say.step("s3", "analyze"), say.step("s4", "conclude")]
     with Journal.open(lab.journal) as journal, ThreadPoolExecutor(1) as thread:
+
+        def program(engine: ScriptedEngine) -> Recursive:
+            return Recursive(lm=engine.lm(), journal=journal, limits=Limits(in_flight=2))
+
         commits: list[int] = []
         journal.on_commit = commits.append
-        whole = Recursive(lm=lab.model().lm(), journal=journal)(
-            question=ASKED, corpus=corpus
-        ).answer
-        for commit in range(1, len(commits) + 1, 2):
-            engine = lab.model()
-            program = Recursive(lm=engine.lm(), journal=journal)
+        whole = lab.model(steps=steps)
+        expected = program(whole)(question=ASKED, corpus=corpus).answer
+        for commit in (1, *range(3, len(commits) + 1)):  # the second one takes the lease
+            engine = lab.model(steps=steps)
             journal.on_commit = stop_at(journal._database.commits + commit)
             with pytest.raises(Stop):
-                program(question=ASKED, corpus=corpus)
+                program(engine)(question=ASKED, corpus=corpus)
             journal.on_commit = None
             run_id = journal.run("last").record.run_id
-            answer = thread.submit(program.resume, run_id, corpus).result().answer
-            assert same(answer, whole), commit
+            answer = thread.submit(program(engine).resume, run_id, corpus).result().answer
+            assert same(answer, expected), commit
+            assert {c.prompt for c in engine.log} == {c.prompt for c in whole.log}, commit
             assert answer.receipt.calls == journal.usage(run_id).calls
             assert answer.receipt.calls - len(engine.log) in (0, 1)
 
@@ -156,8 +165,8 @@ def test_a_key_that_is_mended_lets_the_run_go_on(lab: Any) -> None:
     assert answer.receipt.failed_calls == 1
 
 
-def test_a_refused_call_leaves_no_result_of_the_steps_beside_it(lab: Any, say: Any) -> None:
-    """Two steps run at once; what one of them had not read when the other failed is read later."""
+def test_a_refused_call_stops_the_steps_beside_it(lab: Any, say: Any) -> None:
+    """Two steps run at once; what one of them had not read when the other was refused is read later."""
     corpus = lab.corpus({**THREE, "d.log": "FACT four\n"})
     steps = [
         say.step("s1", "analyze", targets=["a.log"]),
@@ -170,14 +179,54 @@ def test_a_refused_call_leaves_no_result_of_the_steps_beside_it(lab: Any, say: A
         Rule(signature="AnalyzeLeaf", reply=say.leaf(), latency=0.02),
         steps=steps,
     )
-    run_id = unfinished(lab, broken, corpus, refused=ModelError)
+
+    async def refused() -> str:
+        """In a loop that goes on afterwards, as that of a service does."""
+        with pytest.raises(ModelError):
+            await lab.program(broken).aforward(ASKED, corpus)
+        assert asyncio.all_tasks() == {asyncio.current_task()}
+        with Journal.open(lab.journal) as journal:
+            return journal.run("last").record.run_id
+
+    run_id = asyncio.run(refused())
     with Journal.open(lab.journal) as journal:
         frame = fold(journal.events(run_id)).frames["root"]
     assert [step.status for step in frame.steps] == ["running", "running", "pending"]
-    answer = lab.program(lab.model(steps=steps)).resume(run_id, corpus).answer
+    rest = lab.model(steps=steps)
+    answer = lab.program(rest).resume(run_id, corpus).answer
     assert answer.outcome == "answered"
     assert len(answer.coverage.completed) == 4
-    assert answer.coverage.unread == ()
+    assert answer.receipt.calls == len(broken.log) + len(rest.log)
+
+
+def test_a_run_that_was_taken_over_makes_no_further_call(lab: Any) -> None:
+    """A process that slept too long finds its run in other hands: it writes nothing, and asks for nothing."""
+    corpus = lab.corpus(THREE)
+    now = [1_000_000.0]
+    other = lab.model()
+
+    def overslept(request: PromptRequest) -> dict[str, Any]:
+        now[0] += 3_600.0
+        with (
+            Journal.open(lab.journal, clock=lambda: now[0]) as journal,
+            ThreadPoolExecutor(1) as thread,
+        ):
+            program = Recursive(lm=other.lm(), journal=journal)
+            run_id = journal.run("last").record.run_id
+            assert thread.submit(program.resume, run_id, corpus).result().outcome == "answered"
+        return lab.facts(request)
+
+    sleeper = lab.model(AnalyzeLeaf=overslept)
+    with Journal.open(lab.journal, clock=lambda: now[0]) as journal:
+        program = Recursive(lm=sleeper.lm(), journal=journal, limits=Limits(in_flight=1))
+        with pytest.raises(RunError, match="is no longer held by this process"):
+            program(question=ASKED, corpus=corpus)
+        run = journal.run("last")
+        events = journal.events(run.record.run_id)
+    assert [call.signature for call in sleeper.log] == ["ClassifyQuestion", "Plan", "AnalyzeLeaf"]
+    assert [call.signature for call in other.log].count("AnalyzeLeaf") == 3
+    assert (run.status, run.outcome) == ("finished", "answered")
+    assert sum(isinstance(event, Finished) for event in events) == 1
 
 
 def test_a_bug_is_raised_and_leaves_a_run_that_can_go_on(lab: Any) -> None:

@@ -243,6 +243,34 @@ def test_a_request_that_the_server_does_not_take(server: Server) -> None:
     assert len(server.requests) == 1
 
 
+def test_a_server_of_ones_own_is_asked_for_a_form(server: Server) -> None:
+    """No catalog knows the model; without a schema a small one often replies in no form at all."""
+    server.script = [GOOD]
+    Bench(server).ask()
+    form = server.requests[0]["response_format"]
+    assert form["type"] == "json_schema"
+    assert form["json_schema"]["schema"]["required"] == ["answer"]
+
+
+def test_a_server_that_takes_no_schema_is_asked_in_words_from_then_on(server: Server) -> None:
+    server.script = [failure(400, "response_format is not supported"), GOOD, GOOD]
+    bench = Bench(server)
+    assert bench.ask() == "because"
+    assert bench.slept == []
+    assert bench.ledger.spent.calls == 2
+    bench.log.records.clear()
+    assert bench.ask() == "because"
+    asked = ["response_format" in request for request in server.requests]
+    assert asked == [True, False, False]
+
+
+def test_a_schema_is_refused_only_so_often(server: Server) -> None:
+    server.script = [failure(400, "invalid grammar")] * 3
+    with pytest.raises(Unavailable, match="grammar"):
+        Bench(server, retries=2).ask()
+    assert len(server.requests) == 3
+
+
 def test_a_reply_cut_at_its_length(server: Server) -> None:
     server.script = [reply('{"answer": "beca', finish_reason="length")]
     bench = Bench(server)
@@ -260,11 +288,14 @@ def test_prose_is_told_back_once(server: Server) -> None:
 
 
 def test_nobody_listens(server: Server) -> None:
+    """The run stops as at any other mistake, so that it can go on when the server is back; nothing is spent on it."""
     bench = Bench(server, retries=1)
     server.server_close()
-    with pytest.raises(Unavailable):
+    with pytest.raises(ModelError, match=f"{server.url} cannot be reached") as gone:
         bench.ask()
-    assert bench.ledger.spent.failed_calls == 2
+    assert "start the server" in gone.value.hint
+    assert len(bench.slept) == 1
+    assert bench.ledger.spent == Usage()
 
 
 def test_what_reaches_the_server_under_cancellation_is_counted(server: Server) -> None:
