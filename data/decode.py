@@ -64,8 +64,9 @@ class Decoded:
             )
         if not self.undecodable:
             return ""
-        what = "bytes" if self.encoding == "utf-8" else "byte sequences"
-        return f"{self.undecodable} {what} could not be decoded as {self.encoding}, shown as U+FFFD"
+        what = "byte" if self.encoding == "utf-8" else "byte sequence"
+        plural = "s" if self.undecodable > 1 else ""
+        return f"{self.undecodable} {what}{plural} could not be decoded as {self.encoding}, shown as U+FFFD"
 
 
 def decode(raw: bytes) -> Decoded:

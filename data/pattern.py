@@ -4,13 +4,14 @@
 /.../    a regular expression, /.../i ignoring case
 other    the text itself, ignoring case; where it starts (ends) with a digit, no other digit may precede (follow)
          it, so that 10.0.0.1 is not found in 10.0.0.12
+not ...  a line that does not contain what one of the first two says: not "root", not /fail|error/i
 
 Regular expressions are RE2: linear time whatever the pattern, hence no backreferences and no lookaround.
 """
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 import pyarrow as pa
@@ -22,6 +23,7 @@ PatternKind = Literal["literal", "regex", "bare"]
 
 _QUOTES = {'"': '"', "“": "”", "„": "“", "「": "」", "『": "』"}
 _REGEX = re.compile(r"/(.*)/(i?)", re.DOTALL)
+_NOT = re.compile(r"not\s+(?=\S)")
 _RE2_HINT = (
     "Regular expressions are RE2: no backreferences (\\1), no lookahead or lookbehind ((?=...), (?<=...)), no "
     'possessive or atomic groups, no repetition above 1000. Put literal text in double quotes: "..."'
@@ -40,6 +42,7 @@ class Pattern:
     text: str
     kind: PatternKind = "bare"
     ignore_case: bool = True
+    negated: bool = False
 
     def __post_init__(self) -> None:
         if not self.text:
@@ -55,7 +58,10 @@ class Pattern:
     def parse(cls, notation: str) -> "Pattern":
         """Read the notation; white space around it does not count."""
         notation = notation.strip()
-        if len(notation) >= 2 and _QUOTES.get(notation[0]) == notation[-1]:
+        denied = _denied(notation)
+        if denied:
+            return replace(cls.parse(denied), negated=True)
+        if _is_quoted(notation):
             return cls(notation[1:-1], "literal", False)
         expression = _REGEX.fullmatch(notation)
         if expression:
@@ -64,6 +70,8 @@ class Pattern:
 
     def render(self) -> str:
         """The notation of this pattern; what has none of its own is given as a regular expression."""
+        if self.negated:
+            return f"not {replace(self, negated=False).render()}"
         if self.kind == "regex":
             return f"/{self.text}/{'i' if self.ignore_case else ''}"
         if self.kind == "literal" and not self.ignore_case:
@@ -92,19 +100,18 @@ class Pattern:
         `match_substring`, so that every pattern goes through it.
         """
         plain = _escaped(self.text)
-        if self.kind == "regex" or plain == self.expression:
+        if self.kind == "regex" or self.negated or plain == self.expression:
             return (self.expression,)
         return plain, self.expression
 
     def matches(self, lines: Sequence[str]) -> list[bool]:
-        """In which of the lines the pattern occurs."""
-        return mask(
-            pa.array(lines, pa.large_string()), self.expression, self.ignore_case
-        ).to_pylist()
+        """Which of the lines the pattern is true of."""
+        found = mask(pa.array(lines, pa.large_string()), self.expression, self.ignore_case)
+        return [each != self.negated for each in found.to_pylist()]
 
     def _is_plain(self) -> bool:
-        quoted = len(self.text) >= 2 and _QUOTES.get(self.text[0]) == self.text[-1]
-        return self.text == self.text.strip() and not quoted and not _REGEX.fullmatch(self.text)
+        text = self.text
+        return text == text.strip() and not (_is_marked(text) or _denied(text))
 
 
 def as_patterns(patterns: Sequence[str | Pattern]) -> tuple[Pattern, ...]:
@@ -151,6 +158,22 @@ def _escaped(text: str) -> str:
         f"\\x{{{ord(c):x}}}" if ord(c) < 32 else f"\\{c}" if c.isascii() and not c.isalnum() else c
         for c in text
     )
+
+
+def _is_quoted(notation: str) -> bool:
+    return len(notation) >= 2 and _QUOTES.get(notation[0]) == notation[-1]
+
+
+def _is_marked(notation: str) -> bool:
+    """Whether it is a literal text in quotes or a regular expression between slashes."""
+    return _is_quoted(notation) or _REGEX.fullmatch(notation) is not None
+
+
+def _denied(notation: str) -> str:
+    """What a notation with `not` in front says that a line must not contain; empty for any other."""
+    negation = _NOT.match(notation)
+    denied = notation[negation.end() :] if negation else ""
+    return denied if _is_marked(denied) else ""
 
 
 def _is_digit(character: str) -> bool:

@@ -10,6 +10,7 @@ from datetime import datetime, timedelta
 
 import numpy as np
 import pyarrow as pa
+from pyarrow.compute import call_function
 
 from data.lines import Ints
 from data.pattern import Pattern, mask
@@ -105,12 +106,14 @@ def scan(
 
 
 def matching_rows(lines: pa.ChunkedArray, patterns: Sequence[Pattern]) -> Ints:
-    """Rows in which all patterns occur, ascending. Each stage sees only the lines that are left."""
-    ordered = sorted(patterns, key=lambda pattern: pattern.kind == "regex")
-    stages = [(stage, pattern.ignore_case) for pattern in ordered for stage in pattern.stages]
+    """Rows of which all patterns are true, ascending. Each stage sees only the lines that are left."""
+    ordered = sorted(patterns, key=lambda pattern: (pattern.negated, pattern.kind == "regex"))
+    stages = [(pattern, stage) for pattern in ordered for stage in pattern.stages]
     rows: Ints | None = None
-    for number, (expression, ignore_case) in enumerate(stages, 1):
-        found = mask(lines, expression, ignore_case)
+    for number, (pattern, expression) in enumerate(stages, 1):
+        found = mask(lines, expression, pattern.ignore_case)
+        if pattern.negated:
+            found = call_function("invert", [found])
         at = np.flatnonzero(found.to_numpy())
         rows = at if rows is None else rows[at]
         if number < len(stages):

@@ -64,7 +64,7 @@ def _valid(notations: Iterable[str]) -> tuple[list[str], list[tuple[str, str]]]:
     return kept, refused
 
 
-_NAME = "A-Za-z0-9_-"  # what may go on a name: Chinese text stands next to names without a space
+_NAME = "A-Za-z0-9_\\-"  # what may go on a name: Chinese text stands next to names without a space
 _ELSEWHERE = re.compile(
     r"\b(?:other|others|else|elsewhere|anywhere|everywhere|rest|not (?:in|from)|outside|except|besides|apart"
     r"|excluding|(?:missing|absent) from)\b|其他|其它|别的|另外|之外|以外|除了?",

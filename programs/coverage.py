@@ -109,6 +109,7 @@ def _in_order(workspace: Workspace, ids: Iterable[str]) -> tuple[str, ...]:
 
 def _reached(state: RunState, workspace: Workspace) -> Reached:
     own = own_patterns(state, workspace)
+    quoted = {each for each in own if each.startswith('"')}
     reached = Reached()
     for frame in state.frames.values():
         computed = _computed_from(frame)
@@ -117,7 +118,8 @@ def _reached(state: RunState, workspace: Workspace) -> Reached:
             if isinstance(payload, Analyzed):
                 reached |= _read(payload, _is_exhaustive(frame, step, own))
             elif isinstance(payload, Scanned):
-                settles = set(payload.patterns) <= own or (step.id in computed and _counts(state))
+                counts = step.id in computed and _counts(state) and quoted <= set(payload.patterns)
+                settles = counts or set(payload.patterns) <= own
                 inside = _inside(frame, step, payload, workspace) if settles else frozenset()
                 reached |= _found(inside, _hit(workspace, payload), step.id in computed)
     return reached
@@ -137,22 +139,15 @@ def _found(inside: frozenset[str], hits: frozenset[str], computed: bool) -> Reac
 
 
 def own_patterns(state: RunState, workspace: Workspace) -> frozenset[str]:
-    """The patterns that code sees in the question or that stand in it as they are, as searches write them.
+    """The strings that code sees in the question, as searches write them: a matching line contains all of them.
 
-    Others may help to find something; that they find nothing says nothing about the question.
+    What a model thought of may help to find something; that it finds nothing says nothing about the question.
     """
     root = state.frames.get("root")
-    if root is None or state.classified is None:
+    if root is None:
         return frozenset()
-    question = " ".join(root.task.split()).casefold()
-    seen = set(classify(root.task, workspace.overview()).patterns)
-    found = set()
-    for notation in state.classified.patterns:
-        pattern = Pattern.parse(notation)
-        text = notation if pattern.kind == "regex" else pattern.text
-        if notation in seen or " ".join(text.split()).casefold() in question:
-            found.add(pattern.render())
-    return frozenset(found)
+    notations = classify(root.task, workspace.overview()).patterns
+    return frozenset(Pattern.parse(each).render() for each in notations)
 
 
 def _counts(state: RunState) -> bool:

@@ -102,11 +102,12 @@ def stated(steps: Sequence[PlannedStep]) -> list[PlannedStep]:
 def with_count(steps: Sequence[PlannedStep]) -> list[PlannedStep]:
     """A plan for a count, with the counting put in where it only searches: no model counts, and none is asked to."""
     body = [each for each in steps if each.action != "conclude"]
-    if not any(each.action == "scan" for each in body):
+    scans = [each.id for each in body if each.action == "scan"]
+    if not scans or any(each.action not in ("scan", "rank", "read") for each in body):
         return list(steps)
-    if any(each.action not in ("scan", "read") for each in body):
-        return list(steps)
-    count = step("count", "Count the matching lines", "compute", operation="count")
+    count = step(
+        "count", "Count the matching lines", "compute", targets=scans, operation="count"
+    ).model_copy(update={"depends_on": scans})
     return [*body, count, *(each for each in steps if each.action == "conclude")]
 
 

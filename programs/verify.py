@@ -12,6 +12,7 @@ from data.corpus import Corpus
 from data.span import Span
 from programs.evidence import restore
 from runtime.claims import Citation, Claim, Field, Rejection, Verdict
+from runtime.errors import NotFound
 from signatures import ClaimField, ClaimStatus, EvidenceRef, LeafClaim
 
 MAX_CITATIONS = 1_000
@@ -149,9 +150,10 @@ def cite(corpus: Corpus, span: Span, start: int, end: int, verdict: Verdict) -> 
 
 def holds(corpus: Corpus, citation: Citation) -> bool:
     """Whether a citation is still exact: source known, range inside, slice equal to the quote."""
-    if citation.source not in {source.id for source in corpus.sources}:
+    try:
+        size = corpus.source(citation.source).characters
+    except NotFound:
         return False
-    size = corpus.source(citation.source).characters
     if not 0 <= citation.start < citation.end <= size:
         return False
     return corpus.slice(citation.source, citation.start, citation.end) == citation.quote

@@ -227,19 +227,23 @@ class Caller:
         return _Attempt(number, feedback, meter, reservation, record)
 
     async def _reserved(self, asked: dict[str, Any]) -> Reservation:
-        """A reservation. One that only fails because of what is in flight waits for it to settle."""
+        """A reservation, once fewer calls than `in_flight` are open, whichever steps they are of.
+
+        One that only fails because of what is in flight waits for it to settle.
+        """
         while True:
-            try:
-                reservation = self._ledger.reserve(**asked)
-            except LimitReached:
-                if not self._open or not self._ledger.fits(**asked):
-                    raise
-                waiter = asyncio.get_running_loop().create_future()
-                self._waiters.append(waiter)
-                await waiter
-                continue
-            self._open += 1
-            return reservation
+            if self._open < self._limits.in_flight:
+                try:
+                    reservation = self._ledger.reserve(**asked)
+                except LimitReached:
+                    if not self._open or not self._ledger.fits(**asked):
+                        raise
+                else:
+                    self._open += 1
+                    return reservation
+            waiter = asyncio.get_running_loop().create_future()
+            self._waiters.append(waiter)
+            await waiter
 
     def _released(self) -> None:
         self._open -= 1

@@ -70,7 +70,7 @@ class PlainParser:
         """Decode and check."""
         decoded = decode(raw)
         zeros = bytes(decoded.utf8 or b"").count(0)
-        return text_document(decoded, f"{zeros} zero bytes" if zeros else self.check(decoded))
+        return text_document(decoded, f"NUL characters: {zeros}" if zeros else self.check(decoded))
 
     def check(self, decoded: Decoded) -> str:
         """What breaks the rules of the format; empty if nothing does."""

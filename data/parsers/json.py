@@ -41,7 +41,9 @@ class JsonLinesParser(PlainParser):
         if not lines:
             return ""
         number, complaint = lines[0]
-        return f"{len(lines)} lines are not valid JSON, the first is line {number}: {complaint}"
+        if len(lines) == 1:
+            return f"line {number} is {complaint}"
+        return f"{len(lines)} lines are not valid JSON; line {number} is {complaint}"
 
 
 def list_of_complaints(decoded: Decoded) -> list[tuple[int, str]]:

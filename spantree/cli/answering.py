@@ -1,8 +1,7 @@
 """Answering: a run from its question to its printed answer, whether it begins or goes on."""
 
 from collections.abc import Sequence
-from contextlib import AbstractContextManager
-from contextlib import ExitStack
+from contextlib import AbstractContextManager, ExitStack
 from pathlib import Path
 
 from data.corpus import Corpus, load_corpus
@@ -33,7 +32,7 @@ def answer_question(
             corpus = read_corpus(paths, folder, watcher.parsed)
             journal = stack.enter_context(open_journal(folder))
             program = settings.build(models, journal, watcher.ran)
-            with display.resumable(watcher):
+            with untraced(), display.resumable(watcher):
                 answer = program(question=question, corpus=corpus).answer
         display.finish(answer, journal)
     return STATUSES[answer.outcome]
@@ -62,7 +61,7 @@ def _resumed(record: RunRecord, journal: Journal, display: Display, *, stored_te
     with display.watching() as watcher:
         watcher.run_id = record.run_id
         program = settings.build(models, journal, watcher.ran)
-        with display.resumable(watcher):
+        with untraced(), display.resumable(watcher):
             return program.resume(record.run_id, corpus).answer
 
 

@@ -1,5 +1,6 @@
 """The command line: its verbs, and the way in."""
 
+import os
 from importlib.metadata import PackageNotFoundError, version
 from typing import Annotated
 
@@ -35,6 +36,8 @@ def build() -> typer.Typer:
 
 def main() -> None:
     """Entry point: run the command line and exit."""
+    # Else DSPy fetches its list of models from the network at the first call, and waits for it where there is none.
+    os.environ.setdefault("LITELLM_LOCAL_MODEL_COST_MAP", "true")
     build()(prog_name="spantree")
 
 

@@ -13,6 +13,7 @@ from spantree.cli.reading import read_corpus
 from spantree.cli.settings import known_partitioner
 from spantree.cli.store import store_folder
 from spantree.cli.tables import Column, print_table
+from spantree.cli.terminal import count
 
 if TYPE_CHECKING:
     from data.corpus import Corpus
@@ -55,7 +56,7 @@ def corpus(
 
 
 _SOURCE_COLUMNS = (
-    Column("source", share=1),
+    Column("source", share=1, path=True),
     Column("type"),
     Column("encoding"),
     Column("lines", right=True),
@@ -66,7 +67,7 @@ _SOURCE_COLUMNS = (
 
 _PARTITION_COLUMNS = (
     Column("partition"),
-    Column("source", share=2),
+    Column("source", share=2, path=True),
     Column("lines"),
     Column("spans", right=True),
     Column("what", share=3),
@@ -117,10 +118,10 @@ def _totals(opened: "Corpus", cut: "Partitioning") -> list[str]:
     sources = opened.sources
     unread = sum(not each.readable for each in sources)
     return [
-        f"{len(sources):,} sources, {sum(each.lines for each in sources):,} lines, "
-        f"{sum(each.characters for each in sources):,} characters"
+        f"{count(len(sources), 'source')}, {count(sum(each.lines for each in sources), 'line')}, "
+        f"{count(sum(each.characters for each in sources), 'character')}"
         + (f"; {unread:,} not readable" if unread else ""),
-        f"{len(cut.partitions):,} partitions ({cut.name}), {cut.span_count:,} spans",
+        f"{count(len(cut.partitions), 'partition')} ({cut.name}), {count(cut.span_count, 'span')}",
         f"version {opened.version}",
     ]
 

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from runtime.errors import CorpusError, QuestionError
+from runtime.models.extractive.mentions import expressions
 
 if TYPE_CHECKING:
     from data.corpus import Corpus
@@ -14,12 +15,19 @@ STANDARD_INPUT = "-"
 
 
 def checked_question(question: str) -> str:
-    """The question without surrounding white space. Raises QuestionError if nothing is left."""
+    """The question without surrounding white space.
+
+    Raises QuestionError if nothing is left, PatternError for a regular expression in it that is not valid.
+    """
     text = question.strip()
     if not any(char.isalnum() for char in text):
         raise QuestionError(
             "the question is empty", hint="put it in quotes: spantree ask 'Why ...?' logs/"
         )
+    for expression in expressions(text):
+        from data.pattern import Pattern
+
+        Pattern.parse(expression)
     return text
 
 

@@ -86,7 +86,7 @@ def test_the_content_decides_where_the_name_does_not(name: str, head: bytes, par
             "a.jsonl",
             b'{"a": 1}\n{"b"\n',
             "degraded",
-            "1 lines are not valid JSON, the first is line 2",
+            "line 2 is not valid JSON: ",
         ),
         ("a.csv", b'a,b\n"x\ny","z ""q"""\nragged\n', "ok", ""),
         ("a.csv", b'"a";"b"\n"c";"d"\n', "ok", ""),
@@ -95,7 +95,7 @@ def test_the_content_decides_where_the_name_does_not(name: str, head: bytes, par
         ("a.tsv", b'a\t"b" c\n', "degraded", "not valid TSV: "),
         ("a.txt", b"", "empty", ""),
         ("a.txt", b"\xef\xbb\xbf", "empty", ""),
-        ("a.log", LOG + b"\0\0\0", "degraded", "3 zero bytes"),
+        ("a.log", LOG + b"\0\0\0", "degraded", "NUL characters: 3"),
         (
             "a.txt",
             "一行日志 ".encode() + b"\xff\n",

@@ -26,6 +26,12 @@ from runtime.errors import PatternError
         ("/var/log", Pattern("/var/log", "bare", True)),
         ('"open', Pattern('"open', "bare", True)),
         ("/", Pattern("/", "bare", True)),
+        ('not "root"', Pattern("root", "literal", False, True)),
+        ("not  /fail/i", Pattern("fail", "regex", True, True)),
+        ("not found", Pattern("not found", "bare", True)),
+        ("not /var/log", Pattern("not /var/log", "bare", True)),
+        ('not not "x"', Pattern('not not "x"', "bare", True)),
+        ('"not "x""', Pattern('not "x"', "literal", False)),
     ],
 )
 def test_notation(notation: str, pattern: Pattern) -> None:
@@ -52,6 +58,8 @@ def test_notation(notation: str, pattern: Pattern) -> None:
         ("/./", ["😀", ""], [1, 0]),
         ("/^.$/", ["😀", "中", "ab"], [1, 1, 0]),
         ("/FAIL\\w+/i", ["failed", "fail"], [1, 0]),
+        ('not "Pool"', ["Pool", "pool", "xPoolx", ""], [0, 1, 0, 1]),
+        ("not /fail/i", ["FAILED", "ok"], [0, 1]),
     ],
 )
 def test_what_matches(notation: str, lines: list[str], expected: list[bool]) -> None:

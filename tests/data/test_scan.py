@@ -60,6 +60,13 @@ def test_all_patterns_must_be_on_the_line(tmp_path: Path) -> None:
     assert corpus.scan(["failed", "10.0.0.1"]).patterns == ("failed", "10.0.0.1")
 
 
+def test_a_negated_pattern_must_not_be_on_the_line(tmp_path: Path) -> None:
+    corpus = corpus_of(tmp_path, {"a.txt": "Failed root\nFailed x\nok\n\nroot\n"})
+    assert [hit.line for hit in corpus.scan(['not "Failed"']).hits] == [3, 4, 5]
+    for patterns in (['"Failed"', 'not "root"'], ['not "root"', "failed"]):
+        assert [hit.line for hit in corpus.scan(patterns).hits] == [2]
+
+
 def test_pages_cover_all_hits_without_gap_or_overlap(tmp_path: Path) -> None:
     corpus = corpus_of(tmp_path, {f"{n}.txt": "hit\nmiss\n" * n for n in range(1, 8)})
     cursor: int | None = 0

@@ -1,7 +1,7 @@
 """A laboratory for programs: real files, a real journal, and a model that does what a test tells it to."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -45,7 +45,9 @@ class Words:
         return {**values, **fields}
 
     @staticmethod
-    def plan(*steps: dict[str, Any], think: str = "Thought of it.", **fields: Any) -> dict[str, Any]:
+    def plan(
+        *steps: dict[str, Any], think: str = "Thought of it.", **fields: Any
+    ) -> dict[str, Any]:
         return {"think": think, "steps": list(steps), "step_count": len(steps), **fields}
 
     @staticmethod
@@ -65,7 +67,9 @@ class Words:
         ids: dict[str, str] = {}
         for text, _, _ in found:
             ids.setdefault(text, f"c{len(ids) + 1}")
-        claims = [{"claim_id": i, "text": t, "status": "direct", "time": ""} for t, i in ids.items()]
+        claims = [
+            {"claim_id": i, "text": t, "status": "direct", "time": ""} for t, i in ids.items()
+        ]
         evidence = [{"claim_id": ids[t], "span_id": s, "quote": q} for t, s, q in found]
         values = {"claims": claims, "evidence": evidence, "fields_found": [], "unknowns": []}
         return {**values, "claim_count": len(claims), **fields}
@@ -80,23 +84,6 @@ class Words:
     def classify(kind: str = "lookup", **fields: Any) -> dict[str, Any]:
         values = {"kind": kind, "requires_all": False, "patterns": [], "reason": "It says so."}
         return {**values, **fields}
-
-
-def facts(request: PromptRequest) -> dict[str, Any]:
-    """A faithful reader: every line with the word FACT, quoted as it stands."""
-    found = [
-        (f"It says: {line.strip()}", span["span_id"], line.strip())
-        for span in request.value("spans", [])
-        for line in span["text"].splitlines()
-        if FACT in line
-    ]
-    return Words.leaf(*found)
-
-
-def restated(request: PromptRequest) -> dict[str, Any]:
-    """A faithful writer: one statement a claim."""
-    claims = request.value("claims", [])
-    return Words.conclude(*((claim["text"], [claim["claim_id"]]) for claim in claims))
 
 
 @dataclass(frozen=True)
@@ -139,10 +126,24 @@ class Lab:
 
     folder: Path
     say: type[Words] = Words
-    facts: Handler = staticmethod(facts)
-    restated: Handler = staticmethod(restated)
     corpora: int = 0
-    made: list[Path] = field(default_factory=list)
+
+    @staticmethod
+    def facts(request: PromptRequest) -> dict[str, Any]:
+        """A faithful reader: every line with the word FACT, quoted as it stands."""
+        found = [
+            (f"It says: {line.strip()}", span["span_id"], line.strip())
+            for span in request.value("spans", [])
+            for line in span["text"].splitlines()
+            if FACT in line
+        ]
+        return Words.leaf(*found)
+
+    @staticmethod
+    def restated(request: PromptRequest) -> dict[str, Any]:
+        """A faithful writer: one statement a claim."""
+        claims = request.value("claims", [])
+        return Words.conclude(*((claim["text"], [claim["claim_id"]]) for claim in claims))
 
     @property
     def journal(self) -> Path:
@@ -169,15 +170,17 @@ class Lab:
     ) -> ScriptedEngine:
         """A model that answers each signature by its handler; by default it reads and writes faithfully."""
         say = self.say
-        planned = steps if steps is not None else [say.step("s1", "analyze"), say.step("s2", "conclude")]
+        planned = (
+            steps if steps is not None else [say.step("s1", "analyze"), say.step("s2", "conclude")]
+        )
         answers: dict[str, Handler | Reply | dict[str, Any] | str] = {
             "ClassifyQuestion": say.classify(
                 kind, patterns=list(patterns), requires_all=requires_all
             ),
             "Plan": say.plan(*planned),
             "Refine": say.refine(),
-            "AnalyzeLeaf": facts,
-            "Conclude": restated,
+            "AnalyzeLeaf": self.facts,
+            "Conclude": self.restated,
             **handlers,
         }
 

@@ -194,7 +194,7 @@ def share(stage: Stage, commits: int, calls: int, part: int) -> None:
     """What one of the processes does."""
     killed_at_commits(stage, range(1 + part, commits + 1, PROCESSES))
     killed_in_calls(stage, range(1 + part, calls + 1, 2 * PROCESSES))
-    killed_twice(stage, range(2 + 3 * part, commits - 10, 3 * PROCESSES))
+    killed_twice(stage, range(3 + 5 * part, commits - 10, 5 * PROCESSES))
 
 
 def main(folder: Path) -> None:

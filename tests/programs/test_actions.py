@@ -17,7 +17,9 @@ TWO = {"a.txt": "FACT the valve is open\nnoise\n", "b.txt": "nothing\nFACT the p
 
 def test_a_search_counts_everything_and_keeps_a_page(lab: Any, say: Any) -> None:
     """S10: never a silent top-k."""
-    ran = lab.ask(lab.model(steps=[say.step("s1", "scan", patterns=["request"])]), lab.corpus({"r.log": LOG}))
+    ran = lab.ask(
+        lab.model(steps=[say.step("s1", "scan", patterns=["request"])]), lab.corpus({"r.log": LOG})
+    )
     found = ran.step("s1").observation.payload
     assert (found.total, len(found.hits)) == (2000, 1000)
     assert dict(found.by_source) == {"r.log": 2000}
@@ -29,7 +31,11 @@ def test_finding_nothing_is_a_result_and_told_as_such(lab: Any, say: Any) -> Non
     """9, 26: success with the class not_found, so that refinement may widen the search."""
     ran = lab.ask(lab.model(steps=[say.step("s1", "scan", patterns=["zebra"])]), lab.corpus(TWO))
     seen = ran.step("s1").observation
-    assert (ran.step("s1").status, seen.success, seen.error_class) == ("completed", True, "not_found")
+    assert (ran.step("s1").status, seen.success, seen.error_class) == (
+        "completed",
+        True,
+        "not_found",
+    )
     assert seen.summary == "no line matches zebra"
 
 
@@ -76,20 +82,32 @@ def test_a_search_of_a_part_counts_only_that_part(lab: Any, say: Any) -> None:
         say.step("s2", "subtask", query="Count there", targets=["s1"]),
     ]
     ran = lab.ask(
-        lab.model(steps=steps, Plan=lambda request: say.plan(*(count if "Count there" in request.inputs["task"] else steps))),
+        lab.model(
+            steps=steps,
+            Plan=lambda request: say.plan(
+                *(count if "Count there" in request.inputs["task"] else steps)
+            ),
+        ),
         lab.corpus({"r.log": LOG}),
     )
     part = ran.corpus.partitions().partition(ran.state.frames["root.s2"].targets[0])
     inside = ran.corpus.slice("r.log", part.start, part.end)
     assert part.end - part.start < len(LOG)
-    assert ran.step("root.s2/s1").observation.payload.total == inside.count("ERROR") < LOG.count("ERROR")
+    assert (
+        ran.step("root.s2/s1").observation.payload.total
+        == inside.count("ERROR")
+        < LOG.count("ERROR")
+    )
     assert ran.step("root.s2/s2").observation.payload.value == inside.count("ERROR")
     spans = {span.id for span in ran.corpus.partitions().spans(part.id)}
     assert set(ran.step("root.s2/s3").observation.payload.span_ids) <= spans
 
 
 def test_reading_adds_the_neighbors(lab: Any, say: Any) -> None:
-    steps = [say.step("s1", "scan", patterns=['"request 700 "']), say.step("s2", "read", targets=["s1"])]
+    steps = [
+        say.step("s1", "scan", patterns=['"request 700 "']),
+        say.step("s2", "read", targets=["s1"]),
+    ]
     ran = lab.ask(lab.model(steps=steps), lab.corpus({"r.log": LOG}))
     spans = [ran.corpus.partitions().span(id) for id in ran.step("s2").observation.payload.span_ids]
     assert len(spans) == 3
@@ -123,7 +141,12 @@ def test_a_missing_permission_blocks_only_what_depends_on_it(lab: Any, say: Any)
         say.step("s3", "scan", patterns=["FACT"], targets=["b.txt"]),
         say.step("s4", "analyze", targets=["s3"]),
     ]
-    ran = lab.ask(lab.model(kind="list", patterns=["FACT"], steps=steps), corpus, "List each FACT.", limits=Limits(in_flight=1))
+    ran = lab.ask(
+        lab.model(kind="list", patterns=["FACT"], steps=steps),
+        corpus,
+        "List each FACT.",
+        limits=Limits(in_flight=1),
+    )
     assert ran.step("s1").observation.error_class == "permission"
     assert ran.statuses() == {
         "s1": "failed",

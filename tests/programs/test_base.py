@@ -15,6 +15,7 @@ from programs import Recursive
 from runtime.errors import ModelError
 from runtime.journal import Journal
 from runtime.limits import Limits
+from runtime.models.scripted import Rule
 
 TWO = {"a.txt": "FACT the valve is open\nnoise\n", "b.txt": "nothing\nFACT the pump is off\n"}
 QUESTION = "What are the facts?"
@@ -28,7 +29,9 @@ def test_a_prediction_has_an_answer_an_outcome_and_a_run(lab: Any) -> None:
     assert prediction.run_id == prediction.answer.run_id
     assert prediction.answer.question == QUESTION
     assert prediction.answer.corpus_version == corpus.version
-    assert json.loads(json.dumps(prediction.answer.to_json()))["receipt"]["calls"] == len(engine.log)
+    assert json.loads(json.dumps(prediction.answer.to_json()))["receipt"]["calls"] == len(
+        engine.log
+    )
 
 
 def test_the_asynchronous_call_does_the_same(lab: Any) -> None:
@@ -151,7 +154,7 @@ def test_a_call_leaves_nothing_in_the_module(lab: Any) -> None:
 
 def test_state_is_saved_as_json_and_loaded_again(lab: Any, tmp_path: Path) -> None:
     """Field report 51: no pickle; prompts and demos come back; no document text in it."""
-    program = lab.program(lab.model())
+    program: Any = lab.program(lab.model())
     program.conclude.signature = program.conclude.signature.with_instructions("Be brief.")
     program.plan.demos = [dspy.Example(task="t", think="th")]
     program(question=QUESTION, corpus=lab.corpus(TWO))
@@ -175,9 +178,9 @@ def test_a_copy_is_independent_and_uses_the_same_journal_and_model(
     """DESIGN 3: an optimizer copies the program many times; a journal and an engine are handles, not state."""
     engine, corpus = lab.model(), lab.corpus(TWO)
     with Journal.open(lab.journal) as journal:
-        program = Recursive(lm=engine.lm(), journal=journal, limits=Limits(calls=50))
+        program: Any = Recursive(lm=engine.lm(), journal=journal, limits=Limits(calls=50))
         program.plan.demos = [dspy.Example(task="t")]
-        copied = {
+        copied: Any = {
             "deepcopy": lambda: copy.deepcopy(program),
             "method": program.deepcopy,
             "reset_copy": program.reset_copy,
@@ -232,8 +235,6 @@ def test_without_a_model_the_user_is_told_and_no_run_is_left(lab: Any) -> None:
 @pytest.mark.parametrize("fault", ["auth", "billing", "unknown_model"])
 def test_a_mistake_of_the_user_ends_the_run_so_that_it_can_be_resumed(lab: Any, fault: Any) -> None:
     """DESIGN 7: credentials are no outcome that a plan could react to."""
-    from runtime.models.scripted import Rule
-
     engine, corpus = lab.model(Rule(signature="AnalyzeLeaf", error=fault)), lab.corpus(TWO)
     with pytest.raises(ModelError) as refused:
         lab.program(engine)(question=QUESTION, corpus=corpus)

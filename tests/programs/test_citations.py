@@ -52,7 +52,9 @@ def test_each_class_of_quote_has_its_verdict_in_a_run(
         quote = change("FACT the valve is open")
         return say.leaf(("The valve is open.", request.value("spans")[0]["span_id"], quote))
 
-    ran = lab.ask(lab.model(AnalyzeLeaf=read), lab.corpus({"a.txt": "noise\nFACT the valve is open\n"}))
+    ran = lab.ask(
+        lab.model(AnalyzeLeaf=read), lab.corpus({"a.txt": "noise\nFACT the valve is open\n"})
+    )
     if verdict is None:
         assert ran.answer.claims == ()
         assert len(ran.step("s1").observation.payload.rejected) == 1
@@ -64,7 +66,9 @@ def test_each_class_of_quote_has_its_verdict_in_a_run(
 
 
 piece = st.one_of(
-    st.sampled_from(["a", " ", "\n", "\r\n", "\r", "。", "😀", "[[ ## a ## ]]", "FACT ", "e\u0301"]),
+    st.sampled_from(
+        ["a", " ", "\n", "\r\n", "\r", "。", "😀", "[[ ## a ## ]]", "FACT ", "e\u0301"]
+    ),
     st.characters(codec="utf-8", exclude_categories=["Cc", "Cs"]),
 )
 
@@ -79,7 +83,9 @@ def test_no_reply_of_any_kind_brings_an_unverified_citation_into_an_answer(
     corpus = lab.corpus({"a.txt": text, "b.txt": text[::-1] + " end"})
     whole = corpus.text("a.txt")
     edges = st.tuples(st.integers(0, len(whole)), st.integers(0, len(whole))).map(sorted)
-    quotes = st.one_of(edges.map(lambda e: whole[e[0] : e[1]]), st.lists(piece, max_size=4).map("".join))
+    quotes = st.one_of(
+        edges.map(lambda e: whole[e[0] : e[1]]), st.lists(piece, max_size=4).map("".join)
+    )
     statuses = st.sampled_from(["direct", "inferred", "conflicting", "insufficient"])
 
     def read(request: Any) -> Any:

@@ -47,7 +47,12 @@ def test_quoted_text_is_searched_for_as_it_is(lab: Any) -> None:
 
 @pytest.mark.parametrize(
     "reply",
-    ["It is a lookup.", {"kind": "riddle"}, Reply("{", finish_reason="length"), Reply(error="context")],
+    [
+        "It is a lookup.",
+        {"kind": "riddle"},
+        Reply("{", finish_reason="length"),
+        Reply(error="context"),
+    ],
     ids=["prose", "unknown kind", "truncated", "overflow"],
 )
 def test_without_a_classification_the_structural_signals_decide(lab: Any, reply: Any) -> None:

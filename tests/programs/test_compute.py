@@ -45,7 +45,8 @@ def leaf_of(say: Any, *found: tuple[str, str, str, dict[str, str]]) -> Any:
         ]
         reply = say.leaf(*((text, span, quote) for text, span, quote, _, _ in here))
         claims = [
-            {**claim, "time": time} for claim, (*_, time, _) in zip(reply["claims"], here, strict=True)
+            {**claim, "time": time}
+            for claim, (*_, time, _) in zip(reply["claims"], here, strict=True)
         ]
         details = [
             {"claim_id": claim["claim_id"], "name": name, "value": value}
@@ -57,8 +58,13 @@ def leaf_of(say: Any, *found: tuple[str, str, str, dict[str, str]]) -> Any:
     return read
 
 
-def over_claims(lab: Any, say: Any, reader: Any, operation: str, files: Any = LOG, **model: Any) -> Any:
-    steps = [say.step("s1", "analyze"), say.step("c", "compute", operation=operation, targets=["s1"])]
+def over_claims(
+    lab: Any, say: Any, reader: Any, operation: str, files: Any = LOG, **model: Any
+) -> Any:
+    steps = [
+        say.step("s1", "analyze"),
+        say.step("c", "compute", operation=operation, targets=["s1"]),
+    ]
     return lab.ask(lab.model(steps=steps, AnalyzeLeaf=reader, **model), lab.corpus(files))
 
 
@@ -66,7 +72,9 @@ def test_a_count_is_exact_beyond_every_page(lab: Any, say: Any) -> None:
     """S9: not a top-k, not the model's arithmetic; each citation is a line that matches."""
     text = "".join(f"line {n} {'odd' if n % 2 else 'even'}\n" for n in range(5000))
     steps = scans(say, ['"odd"'], then="count")
-    ran = lab.ask(lab.model(kind="count", steps=steps), lab.corpus({"n.txt": text}), 'How many "odd" lines?')
+    ran = lab.ask(
+        lab.model(kind="count", steps=steps), lab.corpus({"n.txt": text}), 'How many "odd" lines?'
+    )
     assert ran.answer.value == 2500
     assert type(ran.answer.value) is int
     assert ran.answer.outcome == "answered"
@@ -78,7 +86,9 @@ def test_a_count_is_exact_beyond_every_page(lab: Any, say: Any) -> None:
 def test_a_line_that_two_searches_find_is_counted_once(lab: Any, say: Any) -> None:
     """S9: "error or disk" is a union; sums would count a line twice."""
     steps = scans(say, ["error"], ["disk"], then="count")
-    ran = lab.ask(lab.model(kind="count", steps=steps), lab.corpus(LOG), "How many of error or disk?")
+    ran = lab.ask(
+        lab.model(kind="count", steps=steps), lab.corpus(LOG), "How many of error or disk?"
+    )
     assert ran.answer.value == 4
     assert ran.answer.text == "4 lines match error or disk."
     by_source = scans(say, ["error"], ["disk"], then="count_by_source")
@@ -87,7 +97,11 @@ def test_a_line_that_two_searches_find_is_counted_once(lab: Any, say: Any) -> No
 
 
 def test_every_line_can_be_counted_blank_ones_too(lab: Any, say: Any) -> None:
-    ran = lab.ask(lab.model(kind="count", steps=scans(say, ["/^/"], then="count")), lab.corpus(LOG), "How many lines?")
+    ran = lab.ask(
+        lab.model(kind="count", steps=scans(say, ["/^/"], then="count")),
+        lab.corpus(LOG),
+        "How many lines?",
+    )
     assert ran.answer.value == 6
     assert all(each.quote for each in ran.answer.claims[0].citations)
 
@@ -95,7 +109,9 @@ def test_every_line_can_be_counted_blank_ones_too(lab: Any, say: Any) -> None:
 def test_counts_by_source_and_by_time(lab: Any, say: Any) -> None:
     """S9."""
     steps = scans(say, ["error"], then="count_by_time")
-    ran = lab.ask(lab.model(kind="count", steps=steps), lab.corpus(LOG), "How many errors per minute?")
+    ran = lab.ask(
+        lab.model(kind="count", steps=steps), lab.corpus(LOG), "How many errors per minute?"
+    )
     assert ran.answer.value == [
         {"label": "2026-03-02T07:59", "count": 1},
         {"label": "2026-03-02T08:00", "count": 1},
@@ -105,7 +121,9 @@ def test_counts_by_source_and_by_time(lab: Any, say: Any) -> None:
 
 def test_lines_without_times_cannot_be_counted_by_time(lab: Any, say: Any) -> None:
     steps = scans(say, ["x"], then="count_by_time")
-    ran = lab.ask(lab.model(kind="count", steps=steps), lab.corpus({"a.txt": "x\nx\n"}), "When most?")
+    ran = lab.ask(
+        lab.model(kind="count", steps=steps), lab.corpus({"a.txt": "x\nx\n"}), "When most?"
+    )
     assert ran.step("c").status == "failed"
     assert ran.step("c").observation.error_class == "missing_input"
     assert ran.answer.value is None
@@ -120,7 +138,11 @@ def test_a_count_never_comes_from_a_ranking(lab: Any, say: Any) -> None:
         say.step("s3", "compute", operation="count", targets=["s2"]),
     ]
     reader = leaf_of(say, ("E1", "disk full", "", {}), ("E2", "net down", "", {}))
-    ran = lab.ask(lab.model(kind="count", steps=steps, AnalyzeLeaf=reader), lab.corpus(LOG), "How many errors?")
+    ran = lab.ask(
+        lab.model(kind="count", steps=steps, AnalyzeLeaf=reader),
+        lab.corpus(LOG),
+        "How many errors?",
+    )
     assert ran.step("s3").status == "failed"
     assert "not a ranking" in ran.step("s3").observation.error
     assert ran.answer.value is None
@@ -137,7 +159,9 @@ def test_statements_of_a_complete_reading_can_be_counted(lab: Any, say: Any) -> 
 def test_the_first_and_the_last_are_found_by_their_times(lab: Any, say: Any) -> None:
     """S9: not by their place in the text."""
     for operation, line in (("earliest", "net down"), ("latest", "disk gone")):
-        ran = lab.ask(lab.model(steps=scans(say, ["error"], then=operation)), lab.corpus(LOG), "When?")
+        ran = lab.ask(
+            lab.model(steps=scans(say, ["error"], then=operation)), lab.corpus(LOG), "When?"
+        )
         assert line in ran.answer.value["text"]
         assert ran.answer.outcome == "answered"
         assert ran.answer.claims[0].citations[0].quote.endswith(line)
@@ -145,16 +169,27 @@ def test_the_first_and_the_last_are_found_by_their_times(lab: Any, say: Any) -> 
 
 def test_the_last_of_many_is_found_beyond_the_page(lab: Any, say: Any) -> None:
     """S9: the page of hits that is kept is not what is computed with."""
-    lines = "".join(f"2026-03-02 {n // 3600:02}:{n // 60 % 60:02}:{n % 60:02} tick\n" for n in range(3000))
-    ran = lab.ask(lab.model(steps=scans(say, ["tick"], then="latest")), lab.corpus({"t.log": lines}), "When last?")
+    lines = "".join(
+        f"2026-03-02 {n // 3600:02}:{n // 60 % 60:02}:{n % 60:02} tick\n" for n in range(3000)
+    )
+    ran = lab.ask(
+        lab.model(steps=scans(say, ["tick"], then="latest")),
+        lab.corpus({"t.log": lines}),
+        "When last?",
+    )
     assert ran.answer.value["time"] == "2026-03-02T00:49:59"
     assert ran.answer.value["line"] == 3000
 
 
 def test_what_has_no_time_is_neither_first_nor_last(lab: Any, say: Any) -> None:
-    files = {"a.log": "  error without a time\n2026-03-02 08:00:00 error one\n2026-03-02 07:00:00 error two\n  trailing error\n"}
+    files = {
+        "a.log": "  error without a time\n2026-03-02 08:00:00 error one\n"
+        "2026-03-02 07:00:00 error two\n  trailing error\n"
+    }
     for operation, line in (("earliest", "error two"), ("latest", "error one")):
-        ran = lab.ask(lab.model(steps=scans(say, ["error"], then=operation)), lab.corpus(files), "When?")
+        ran = lab.ask(
+            lab.model(steps=scans(say, ["error"], then=operation)), lab.corpus(files), "When?"
+        )
         assert line in ran.answer.value["text"]
 
 
@@ -219,7 +254,9 @@ def test_distinct_values_keep_all_their_evidence(lab: Any, say: Any) -> None:
     assert len(computed(ran).computed[0].claim_ids) == 3
 
 
-@pytest.mark.parametrize(("targets", "left"), [(["s1", "s2"], ["apple"]), (["s2", "s1"], ["cherry"])])
+@pytest.mark.parametrize(
+    ("targets", "left"), [(["s1", "s2"], ["apple"]), (["s2", "s1"], ["cherry"])]
+)
 def test_a_difference_is_of_the_first_target_from_the_others(
     lab: Any, say: Any, targets: list[str], left: list[str]
 ) -> None:
@@ -256,7 +293,9 @@ def test_contradictions_stand_side_by_side(lab: Any, say: Any) -> None:
         ({"operation": "count_by_time"}, "needs one search"),
     ],
 )
-def test_a_computation_without_what_it_needs_fails(lab: Any, say: Any, fields: Any, reason: str) -> None:
+def test_a_computation_without_what_it_needs_fails(
+    lab: Any, say: Any, fields: Any, reason: str
+) -> None:
     """Field report 38: dependencies are checked before the step is run."""
     steps = [say.step("s1", "analyze"), say.step("c", "compute", targets=["s1"], **fields)]
     ran = lab.ask(lab.model(steps=steps), lab.corpus({"a.txt": "FACT a\n"}))
@@ -265,13 +304,17 @@ def test_a_computation_without_what_it_needs_fails(lab: Any, say: Any, fields: A
     assert ran.answer.value is None
 
 
-times = st.datetimes(datetime(2000, 1, 1), datetime(2030, 1, 1)).map(lambda t: t.replace(microsecond=0).isoformat())
+times = st.datetimes(datetime(2000, 1, 1), datetime(2030, 1, 1)).map(
+    lambda t: t.replace(microsecond=0).isoformat()
+)
 
 
 @given(st.lists(st.one_of(times, st.just("")), max_size=12))
 def test_the_order_of_time_keeps_everything_and_is_stable(given_times: list[str]) -> None:
     """S9: timed claims ascend; one without a time stays behind the one that it followed."""
-    claims = [Claim(id=str(n), text="t", status="direct", time=t) for n, t in enumerate(given_times)]
+    claims = [
+        Claim(id=str(n), text="t", status="direct", time=t) for n, t in enumerate(given_times)
+    ]
     ordered = in_time_order(claims)
     assert sorted(each.id for each in ordered) == sorted(each.id for each in claims)
     timed = [each.time for each in ordered if each.time]

@@ -51,7 +51,12 @@ def test_a_statement_that_names_no_known_claim_is_insufficient() -> None:
     """S5, DESIGN 3: a claim without evidence becomes insufficient, whatever it says of itself."""
     statement = Statement(text="The butler did it.", status="direct", claim_ids=["c9", ""])
     made = cited(statement, {"c1": OPEN}, (), "x")
-    assert (made.status, made.citations, made.premises, made.computed) == ("insufficient", (), (), False)
+    assert (made.status, made.citations, made.premises, made.computed) == (
+        "insufficient",
+        (),
+        (),
+        False,
+    )
 
 
 @pytest.mark.parametrize(
@@ -217,7 +222,9 @@ def test_a_writer_may_not_change_a_count(lab: Any, say: Any) -> None:
     ]
     wrong = say.conclude(("There are 7 such lines.", ["root/s2.count"]))
     ran = lab.ask(
-        lab.model(kind="count", steps=steps, Conclude=wrong), lab.corpus(TWO), "How many FACT lines?"
+        lab.model(kind="count", steps=steps, Conclude=wrong),
+        lab.corpus(TWO),
+        "How many FACT lines?",
     )
     assert "computed count, 2" in ran.asked("Conclude")[1].prompt
     assert ran.answer.value == 2

@@ -162,7 +162,7 @@ def check_parts(done: Ran, schedule: Schedule) -> None:
 def test_whatever_goes_wrong_is_counted_once_and_costs_its_own_partition_alone(
     lab: Any, corpus: Corpus, in_flight: int
 ) -> None:
-    @settings(max_examples=12, suppress_health_check=[HealthCheck.too_slow])
+    @settings(max_examples=5, suppress_health_check=[HealthCheck.too_slow])
     @given(schedule=schedules, late=st.sets(st.integers(0, PARTS - 1)))
     def check(schedule: Schedule, late: set[int]) -> None:
         model = Model(lab, schedule, latency=lambda part: 0.002 if part in late else 0.0)
@@ -179,7 +179,7 @@ def test_whatever_goes_wrong_is_counted_once_and_costs_its_own_partition_alone(
 def test_a_limit_that_is_hit_in_the_middle_is_never_exceeded(
     lab: Any, corpus: Corpus, in_flight: int
 ) -> None:
-    @settings(max_examples=12, suppress_health_check=[HealthCheck.too_slow])
+    @settings(max_examples=5, suppress_health_check=[HealthCheck.too_slow])
     @given(schedule=schedules, calls=st.integers(4, PARTS + 2))
     def check(schedule: Schedule, calls: int) -> None:
         model = Model(lab, schedule)
@@ -269,7 +269,7 @@ def test_a_run_that_is_cancelled_has_counted_every_call_that_reached_the_model(
             await task
         assert asyncio.all_tasks() == {asyncio.current_task()}
 
-    @settings(max_examples=8, suppress_health_check=[HealthCheck.too_slow])
+    @settings(max_examples=5, suppress_health_check=[HealthCheck.too_slow])
     @given(schedule=schedules, number=st.integers(3, 40))
     def check(schedule: Schedule, number: int) -> None:
         model = Model(lab, schedule, latency=lambda _: 0.001)

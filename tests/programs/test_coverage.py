@@ -31,7 +31,9 @@ def ratio(ran: Any) -> tuple[str, int, int]:
 
 def test_reading_everything_is_complete(lab: Any) -> None:
     """S10: absence after reading every partition."""
-    ran = lab.ask(lab.model(kind="existence", AnalyzeLeaf=lab.say.leaf()), lab.corpus(FILES), "Any needle?")
+    ran = lab.ask(
+        lab.model(kind="existence", AnalyzeLeaf=lab.say.leaf()), lab.corpus(FILES), "Any needle?"
+    )
     assert ratio(ran) == ("not_found", 3, 3)
     assert ran.answer.coverage.ratio == 1.0
     assert ran.answer.claims == ()
@@ -67,9 +69,14 @@ def test_a_question_for_one_thing_needs_what_was_selected(lab: Any, say: Any) ->
     assert reach.partitions == 3
 
 
-def test_an_exhaustive_search_for_the_questions_own_string_settles_absence(lab: Any, say: Any) -> None:
+def test_an_exhaustive_search_for_the_questions_own_string_settles_absence(
+    lab: Any, say: Any
+) -> None:
     """S10: method, coverage and failures of a negative answer are part of it."""
-    steps = [say.step("s1", "scan", patterns=['"needle"']), say.step("s2", "analyze", targets=["s1"])]
+    steps = [
+        say.step("s1", "scan", patterns=['"needle"']),
+        say.step("s2", "analyze", targets=["s1"]),
+    ]
     ran = lab.ask(lab.model(kind="existence", steps=steps), lab.corpus(FILES), ASKED)
     assert ratio(ran) == ("not_found", 3, 3)
     assert ran.asked("AnalyzeLeaf") == []
@@ -96,7 +103,10 @@ def test_a_search_for_what_a_model_thought_of_settles_nothing(
 def test_lines_that_match_must_be_read(lab: Any, say: Any) -> None:
     """A partition with a match is complete when the match was judged; the others are by exclusion."""
     files = {**FILES, "b.txt": long_file("needle", at=100)}
-    steps = [say.step("s1", "scan", patterns=['"needle"']), say.step("s2", "analyze", targets=["s1"])]
+    steps = [
+        say.step("s1", "scan", patterns=['"needle"']),
+        say.step("s2", "analyze", targets=["s1"]),
+    ]
     ran = lab.ask(lab.model(kind="existence", steps=steps), lab.corpus(files), ASKED)
     assert ratio(ran) == ("answered", 3, 3)
     assert len(ran.asked("AnalyzeLeaf")) == 1
@@ -125,7 +135,11 @@ def test_a_search_of_some_sources_says_nothing_of_the_others(lab: Any, say: Any)
     steps = [say.step("s1", "scan", patterns=['"needle"'], targets=["a.txt", "c.txt"])]
     ran = lab.ask(lab.model(kind="existence", steps=steps), lab.corpus(FILES), ASKED)
     assert ratio(ran) == ("not_found_in_covered", 2, 3)
-    names = {each.source for each in ran.corpus.partitions().partitions if each.id in ran.answer.coverage.unread}
+    names = {
+        each.source
+        for each in ran.corpus.partitions().partitions
+        if each.id in ran.answer.coverage.unread
+    }
     assert names == {"b.txt"}
 
 
@@ -208,7 +222,10 @@ acts = st.tuples(
 @given(moves=st.lists(acts, min_size=1, max_size=4), failing=st.sampled_from(["", "a", "b", "c"]))
 def test_coverage_never_exceeds_reality(lab: Any, say: Any, moves: Any, failing: str) -> None:
     """Hypothesis: a completed partition was shown to a reader as a whole, or its matches were and it had no other."""
-    files = {name: long_file(f"{name[0]} needle" if name[0] in "ab" else f"{name[0]} straw", 50) for name in FILES}
+    files = {
+        name: long_file(f"{name[0]} needle" if name[0] in "ab" else f"{name[0]} straw", 50)
+        for name in FILES
+    }
     steps = []
     for n, (act, where, read, _) in enumerate(moves):
         query = {"query": f"Question {n}?"}
@@ -218,11 +235,23 @@ def test_coverage_never_exceeds_reality(lab: Any, say: Any, moves: Any, failing:
         pattern = {"own": '"needle"', "other": '"straw"', "rank": ""}[act]
         action = "rank" if act == "rank" else "scan"
         steps.append(
-            say.step(f"x{n}", action, targets=where, patterns=[pattern] if pattern else [], query="hay line")
+            say.step(
+                f"x{n}",
+                action,
+                targets=where,
+                patterns=[pattern] if pattern else [],
+                query="hay line",
+            )
         )
         if read:
-            steps.append(say.step(f"y{n}", "analyze", targets=[f"x{n}"], depends_on=[f"x{n}"], **query))
-    rules = [Rule(signature="AnalyzeLeaf", contains=f"FACT {failing} ", reply="prose")] if failing else []
+            steps.append(
+                say.step(f"y{n}", "analyze", targets=[f"x{n}"], depends_on=[f"x{n}"], **query)
+            )
+    rules = (
+        [Rule(signature="AnalyzeLeaf", contains=f"FACT {failing} ", reply="prose")]
+        if failing
+        else []
+    )
     corpus = lab.corpus(files)
     model = lab.model(*rules, kind="existence", patterns=['"needle"', '"straw"'], steps=steps)
     ran = lab.ask(model, corpus, ASKED)

@@ -40,7 +40,12 @@ def test_a_reader_sees_the_question_the_spans_and_their_ids(lab: Any, say: Any) 
     span = next(ran.corpus.partitions().all_spans())
     assert span.id in prompt
     call = next(call for call in ran.calls if call.signature == "AnalyzeLeaf")
-    assert (call.span_ids, call.frame_id, call.step_id, call.status) == ((span.id,), "root", "s1", "done")
+    assert (call.span_ids, call.frame_id, call.step_id, call.status) == (
+        (span.id,),
+        "root",
+        "s1",
+        "done",
+    )
     assert call.usage.input_tokens > 0
 
 
@@ -77,7 +82,8 @@ def test_evidence_in_prose_is_never_rescued(lab: Any, say: Any) -> None:
     [
         pytest.param(lambda reply: {**reply, "claim_count": 9}, id="fewer claims than it says"),
         pytest.param(
-            lambda reply: {**reply, "claims": reply["claims"] * 2, "claim_count": 2}, id="one id twice"
+            lambda reply: {**reply, "claims": reply["claims"] * 2, "claim_count": 2},
+            id="one id twice",
         ),
     ],
 )
@@ -108,6 +114,7 @@ def test_too_much_for_one_reader_is_halved(lab: Any, cut: str) -> None:
 
 def test_a_truncated_reply_is_refused_even_if_it_parses(lab: Any, say: Any) -> None:
     """4: `finish_reason` decides, not the parser."""
+
     def cut(request: Any) -> Reply:
         return Reply(lab.facts(request), finish_reason="length")
 
@@ -203,7 +210,10 @@ def test_only_as_many_calls_as_allowed_are_in_flight(lab: Any) -> None:
 
 
 def test_term_statistics_are_shown_for_a_ranked_selection_only(lab: Any, say: Any) -> None:
-    steps = [say.step("s1", "rank", query="valve"), say.step("s2", "analyze", targets=["s1"], query="valve?")]
+    steps = [
+        say.step("s1", "rank", query="valve"),
+        say.step("s2", "analyze", targets=["s1"], query="valve?"),
+    ]
     ran = lab.ask(lab.model(steps=steps), lab.corpus(TWO))
     shown = ran.asked("AnalyzeLeaf")[0].prompt
     assert re.search(r'"term": "valv\w*", "spans": 1, "of": 2', shown)

@@ -38,7 +38,10 @@ def test_the_limit_is_told_as_the_user_set_it(lab: Any) -> None:
 def test_reading_nothing_at_all_is_not_a_completed_step(lab: Any) -> None:
     """57, field report 27: a step that met a cap before it did anything has failed."""
     dear = Reply(lab.say.refine(), output_tokens=90_000)
-    steps = [lab.say.step("s1", "scan", patterns=["FACT"]), lab.say.step("s2", "analyze", depends_on=["s1"])]
+    steps = [
+        lab.say.step("s1", "scan", patterns=["FACT"]),
+        lab.say.step("s2", "analyze", depends_on=["s1"]),
+    ]
     model = lab.model(steps=steps, Refine=dear)
     ran = lab.ask(model, lab.corpus(TWO), limits=Limits(tokens=50_000))
     assert ran.asked("AnalyzeLeaf") == []
@@ -52,6 +55,7 @@ def test_reading_nothing_at_all_is_not_a_completed_step(lab: Any) -> None:
 )
 def test_tokens_are_limited_and_the_conclusion_has_its_part(lab: Any, name: str, cap: int) -> None:
     """S2, 75: something is kept back, so that the end still goes through the conclusion."""
+
     def reading(request: Any) -> Reply:
         return Reply(lab.facts(request), input_tokens=1200, output_tokens=250)
 
@@ -90,6 +94,7 @@ def test_an_unknown_price_is_not_nothing(lab: Any) -> None:
 
 def test_time_that_is_up_ends_in_a_partial_answer(lab: Any) -> None:
     """S2, 31: a call that would outlast the run is cut off; what was read before is kept."""
+
     def slow(request: Any) -> Reply:
         return Reply(lab.facts(request), latency=0.0 if "0.txt" in request.user else 30.0)
 
@@ -130,7 +135,9 @@ def test_depth_is_kept_whatever_the_model_nests(lab: Any, say: Any, depth: int) 
 def test_frames_are_limited_over_the_whole_run(lab: Any, say: Any) -> None:
     """S2: also those that were planned while there was room."""
     steps = [say.step(f"s{n}", "subtask", query=f"Part {n}?") for n in range(5)]
-    leaf = Rule(signature="Plan", contains="task ## ]]\nPart", reply=say.plan(say.step("s1", "analyze")))
+    leaf = Rule(
+        signature="Plan", contains="task ## ]]\nPart", reply=say.plan(say.step("s1", "analyze"))
+    )
     ran = lab.ask(lab.model(leaf, steps=steps), lab.corpus(TWO), limits=Limits(frames=3))
     assert list(ran.state.frames) == ["root", "root.s0", "root.s1"]
     assert ran.warned.count("depth") == 3
@@ -169,9 +176,13 @@ def test_limits_of_a_call_only_narrow_those_of_the_program(lab: Any) -> None:
 
 
 @pytest.mark.parametrize("fault", ["rate_limit", "timeout"])
-def test_a_service_that_is_down_half_of_the_time_stays_within_the_limits(lab: Any, fault: Any) -> None:
+def test_a_service_that_is_down_half_of_the_time_stays_within_the_limits(
+    lab: Any, fault: Any
+) -> None:
     """Bar 5, S8: retries are paid like any call; the receipt is exact."""
-    faults = [Rule(signature=name, times=2, error=fault, retry_after=0.0) for name in ("Plan", "Conclude")]
+    faults = [
+        Rule(signature=name, times=2, error=fault, retry_after=0.0) for name in ("Plan", "Conclude")
+    ]
     leaf = Rule(signature="AnalyzeLeaf", times=5, error=fault, retry_after=0.0)
     ran = lab.ask(lab.model(*faults, leaf), lab.corpus(NINE), limits=Limits(calls=40, in_flight=2))
     assert ran.answer.receipt.failed_calls == 9

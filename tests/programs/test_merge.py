@@ -51,7 +51,10 @@ def test_the_same_statement_about_the_same_source_becomes_one_with_all_its_evide
 
 def test_the_same_words_about_another_source_stay_apart() -> None:
     """DESIGN 3: the same name in two sources is not the same entity until evidence says so."""
-    found = merged([claim("1", "It failed.", citation("a", 1)), claim("2", "It failed.", citation("b", 1))], RANK)
+    found = merged(
+        [claim("1", "It failed.", citation("a", 1)), claim("2", "It failed.", citation("b", 1))],
+        RANK,
+    )
     assert len(found) == 2
 
 
@@ -68,7 +71,10 @@ def test_another_time_is_another_event() -> None:
 
 def test_contradictions_stay_side_by_side() -> None:
     """S6: merging reconciles nothing."""
-    sides = [claim("1", "It is open.", citation("a", 1)), claim("2", "It is shut.", citation("a", 9))]
+    sides = [
+        claim("1", "It is open.", citation("a", 1)),
+        claim("2", "It is shut.", citation("a", 9)),
+    ]
     assert merged(sides, RANK) == tuple(sides)
 
 

@@ -79,7 +79,14 @@ def test_an_outcome_follows_from_coverage_and_what_was_found(
     facts=st.fixed_dictionaries(
         {
             name: st.booleans()
-            for name in ("found", "value_known", "requires_all", "limited", "undecodable", "working")
+            for name in (
+                "found",
+                "value_known",
+                "requires_all",
+                "limited",
+                "undecodable",
+                "working",
+            )
         }
     ),
 )
@@ -156,11 +163,16 @@ def test_every_service_call_failing_is_a_failure_that_says_why(lab: Any) -> None
 
 def test_a_fallback_after_another_never_looks_like_a_plain_answer(lab: Any) -> None:
     """45, 72, 74: the run goes on without a planner and a writer, and says so in every place."""
-    rules = [Rule(signature=name, reply="prose") for name in ("ClassifyQuestion", "Plan", "Refine", "Conclude")]
+    rules = [
+        Rule(signature=name, reply="prose")
+        for name in ("ClassifyQuestion", "Plan", "Refine", "Conclude")
+    ]
     ran = lab.ask(lab.model(*rules), lab.corpus(TWO), "Is there any FACT?")
     assert len(ran.answer.claims) == 2
     assert ran.answer.degraded
-    assert {"classify_failed", "plan_fallback", "refine_failed", "conclude_failed"} <= set(ran.warned)
+    assert {"classify_failed", "plan_fallback", "refine_failed", "conclude_failed"} <= set(
+        ran.warned
+    )
     assert len(ran.answer.warnings) >= 4
 
 
@@ -188,7 +200,10 @@ def test_an_answer_without_any_step_done_is_a_failure(lab: Any, say: Any) -> Non
 @pytest.mark.parametrize("limit", [{"calls": 4}, {"calls": 5}, {"steps_per_frame": 2}])
 def test_a_limit_is_told_in_the_outcome_and_the_warnings(lab: Any, say: Any, limit: Any) -> None:
     """75, 94: the end at a limit still goes through the conclusion."""
-    steps = [say.step(f"q{n}", "analyze", query=f"Part {n}?", depends_on=["q0"] if n else []) for n in range(3)]
+    steps = [
+        say.step(f"q{n}", "analyze", query=f"Part {n}?", depends_on=["q0"] if n else [])
+        for n in range(3)
+    ]
     ran = lab.ask(lab.model(steps=steps), lab.corpus({"a.txt": "FACT a\n"}), limits=Limits(**limit))
     assert ran.answer.outcome == "partial"
     assert ran.answer.warnings

@@ -91,7 +91,9 @@ def test_steps_that_have_ended_are_not_named_again() -> None:
 
 def test_dependencies_point_backwards() -> None:
     """40: earlier outputs are later inputs; unknown and later steps are no dependencies."""
-    plan = ordered([planned("a", depends_on=["b", "a", "x"]), planned("b", depends_on=["a"])], max_steps=9)
+    plan = ordered(
+        [planned("a", depends_on=["b", "a", "x"]), planned("b", depends_on=["a"])], max_steps=9
+    )
     assert [each.depends_on for each in plan.steps[:2]] == [[], ["a"]]
     assert [code for code, _ in plan.warnings] == ["dependency"]
 
@@ -240,7 +242,10 @@ def test_without_a_usable_plan_the_run_goes_on_with_a_fallback_that_says_so(
     assert ran.answer.degraded
     assert ran.state.frames["root"].degraded
     assert "plan_fallback" in ran.warned
-    assert [each.planned.action for each in ran.state.frames["root"].steps] == ["analyze", "conclude"]
+    assert [each.planned.action for each in ran.state.frames["root"].steps] == [
+        "analyze",
+        "conclude",
+    ]
     assert len(ran.answer.claims) == 2
 
 
@@ -283,9 +288,13 @@ def test_a_list_that_is_shorter_than_it_says_is_asked_for_again(lab: Any, say: A
     assert ran.answer.receipt.retries == 1
 
 
-def test_a_hundred_steps_are_cut_to_the_cap_and_never_look_like_the_whole(lab: Any, say: Any) -> None:
+def test_a_hundred_steps_are_cut_to_the_cap_and_never_look_like_the_whole(
+    lab: Any, say: Any
+) -> None:
     """32 to 37, bar 5: in the prompt, after generation and at routing; the result is partial and says why."""
-    steps = [say.step(f"s{n}", "analyze", query=f"Part {n}?", targets=["a.txt"]) for n in range(100)]
+    steps = [
+        say.step(f"s{n}", "analyze", query=f"Part {n}?", targets=["a.txt"]) for n in range(100)
+    ]
     model = lab.model(steps=[*steps, say.step("end", "conclude")])
     ran = lab.ask(model, lab.corpus(TWO), limits=Limits(steps_per_frame=5))
     assert list(ran.statuses()) == ["s0", "s1", "s2", "s3", "end"]
@@ -309,11 +318,17 @@ def test_a_plan_that_fits_the_cap_exactly_is_no_limit(lab: Any, say: Any) -> Non
 def test_a_plan_for_a_count_that_only_searches_counts_what_it_finds() -> None:
     """A small model plans a search and leaves the counting to the writer, who must not count."""
     search = planned("s1", "scan", patterns=["error"])
-    assert [each.action for each in with_count([search, conclusion()])] == ["scan", "compute", "conclude"]
-    assert [each.action for each in with_count([search])] == ["scan", "compute"]
+    assert [each.action for each in with_count([search, conclusion()])] == [
+        "scan",
+        "compute",
+        "conclude",
+    ]
+    counted = with_count([search, planned("s2", "rank"), planned("s3", "scan")])
+    assert [each.action for each in counted] == ["scan", "rank", "scan", "compute"]
+    assert counted[-1].targets == counted[-1].depends_on == ["s1", "s3"]
 
 
-@pytest.mark.parametrize("action", ["analyze", "compute", "subtask", "rank"])
+@pytest.mark.parametrize("action", ["analyze", "compute", "subtask"])
 def test_a_plan_for_a_count_that_does_more_is_left_as_it_is(action: Any) -> None:
     plan = [planned("s1", "scan"), planned("s2", action), conclusion()]
     assert with_count(plan) == plan

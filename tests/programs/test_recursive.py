@@ -35,7 +35,11 @@ def nested(lab: Any, say: Any) -> Any:
         say.step("s2", "subtask", query="Look at the pump", targets=["b.txt"]),
         say.step("s3", "conclude"),
     ]
-    rules = (child("Look at the valve", one), child("Look at the pump", two), child("Read the pump", three))
+    rules = (
+        child("Look at the valve", one),
+        child("Look at the pump", two),
+        child("Read the pump", three),
+    )
     model = lab.model(*rules, steps=steps, Refine=say.refine(think_next=""))
     return lab.ask(model, lab.corpus(TWO))
 
@@ -54,7 +58,9 @@ def test_a_composite_step_is_a_frame_of_its_own(nested: Any) -> None:
 
 def test_the_stack_grows_by_pushes_and_shrinks_by_pops_only(nested: Any) -> None:
     """4, 12, 15, 89, 4.1 (000): it never doubles; it is empty at the end."""
-    sizes = [(turn.event, [level.frame_id for level in turn.levels]) for turn in turns(nested.events)]
+    sizes = [
+        (turn.event, [level.frame_id for level in turn.levels]) for turn in turns(nested.events)
+    ]
     for (_, before), (event, after) in pairwise(sizes):
         assert len(after) == len(set(after))
         change = {"frame_pushed": 1, "frame_popped": -1}.get(event, 0)
@@ -158,7 +164,10 @@ def test_a_step_sees_results_of_completed_steps_only(lab: Any, say: Any) -> None
     ran = lab.ask(lab.model(steps=steps), lab.corpus(TWO), limits=Limits(in_flight=1))
     assert ran.statuses()["s2"] == "blocked"
     last = ran.asked("Refine")[-1].prompt
-    assert "step s1 (analyze): failed, not_found: no source, partition or earlier step is called" in last
+    assert (
+        "step s1 (analyze): failed, not_found: no source, partition or earlier step is called"
+        in last
+    )
     assert "step s2 (scan): blocked, missing_input" in last
     assert "step s3 (scan): 1 line match pump: b.txt (1)" in last
 
@@ -180,7 +189,9 @@ def test_a_failed_child_is_a_failed_step(lab: Any, say: Any) -> None:
 def test_a_child_that_only_concludes_did_nothing(lab: Any, say: Any) -> None:
     """4.1 (000): an empty list is not popped as success; a fallback plan is carried out instead."""
     empty = child("Do something", say.plan(say.step("s1", "conclude")))
-    ran = lab.ask(lab.model(empty, steps=[say.step("s1", "subtask", query="Do something")]), lab.corpus(TWO))
+    ran = lab.ask(
+        lab.model(empty, steps=[say.step("s1", "subtask", query="Do something")]), lab.corpus(TWO)
+    )
     assert ran.state.frames["root.s1"].degraded
     assert "plan_fallback" in ran.warned
 
@@ -213,7 +224,9 @@ def test_a_value_of_the_only_child_is_the_value_of_the_answer(lab: Any, say: Any
     assert ran.answer.text == "2 lines match FACT."
 
 
-def test_a_child_without_anything_to_work_on_does_not_take_the_whole_corpus(lab: Any, say: Any) -> None:
+def test_a_child_without_anything_to_work_on_does_not_take_the_whole_corpus(
+    lab: Any, say: Any
+) -> None:
     """20: limited to the results of a search that found nothing, it has nothing to do."""
     steps = [
         say.step("s1", "scan", patterns=["zebra"]),
@@ -230,11 +243,15 @@ def test_a_child_keeps_to_its_part(lab: Any, say: Any) -> None:
     steps = [say.step("s1", "subtask", query="Look at a", targets=["a.txt"])]
     ran = lab.ask(lab.model(greedy, steps=steps), lab.corpus(TWO))
     assert "outside the part" in ran.step("root.s1/s1").observation.error
-    assert ran.asked("AnalyzeLeaf") == []
+    by_child = [call for call in ran.calls if call.frame_id == "root.s1"]
+    assert "AnalyzeLeaf" not in {call.signature for call in by_child}
 
 
 def test_an_unknown_part_fails_the_step_and_not_the_run(lab: Any, say: Any) -> None:
-    steps = [say.step("s1", "subtask", query="Look", targets=["nowhere.txt"]), say.step("s2", "analyze")]
+    steps = [
+        say.step("s1", "subtask", query="Look", targets=["nowhere.txt"]),
+        say.step("s2", "analyze"),
+    ]
     ran = lab.ask(lab.model(steps=steps), lab.corpus(TWO))
     assert ran.statuses()["s1"] == "failed"
     assert ran.answer.outcome == "answered"

@@ -123,7 +123,11 @@ def test_a_refinement_cannot_exceed_the_cap_of_the_frame() -> None:
 
 @pytest.mark.parametrize(
     ("policy", "after_success", "after_failure", "before_the_end"),
-    [("always", True, True, True), ("on_change", True, True, False), ("on_failure", False, True, False)],
+    [
+        ("always", True, True, True),
+        ("on_change", True, True, False),
+        ("on_failure", False, True, False),
+    ],
 )
 def test_the_policy_decides_when_the_model_is_asked(
     policy: Any, after_success: bool, after_failure: bool, before_the_end: bool
@@ -139,7 +143,9 @@ def test_the_policy_decides_when_the_model_is_asked(
 @pytest.mark.parametrize(("policy", "calls"), [("always", 3), ("on_change", 2), ("on_failure", 0)])
 def test_what_a_policy_costs(lab: Any, say: Any, policy: str, calls: int) -> None:
     """18, 71: three steps before the closing one; every policy gives the same answer here."""
-    steps = [say.step(f"q{n}", "analyze", query=f"Part {n}?", depends_on=[f"q{n - 1}"]) for n in range(3)]
+    steps = [
+        say.step(f"q{n}", "analyze", query=f"Part {n}?", depends_on=[f"q{n - 1}"]) for n in range(3)
+    ]
     ran = lab.ask(lab.model(steps=steps), lab.corpus(TWO), refine=policy)
     assert len(ran.asked("Refine")) == calls
     assert ran.answer.receipt.calls == 1 + 1 + 3 * 2 + calls + 1
@@ -154,7 +160,11 @@ def test_what_a_policy_costs(lab: Any, say: Any, policy: str, calls: int) -> Non
 
 def test_a_failure_is_refined_under_every_policy(lab: Any, say: Any) -> None:
     """11, 18: errors are information for the rest of the plan, not its end."""
-    steps = [say.step("s1", "scan", patterns=['"absent"']), say.step("s2", "analyze"), CLOSE.model_dump()]
+    steps = [
+        say.step("s1", "scan", patterns=['"absent"']),
+        say.step("s2", "analyze"),
+        CLOSE.model_dump(),
+    ]
     for policy in ("always", "on_change", "on_failure"):
         ran = lab.ask(lab.model(steps=steps), lab.corpus(TWO), refine=policy)
         assert "no line matches" in ran.asked("Refine")[0].prompt
@@ -163,7 +173,11 @@ def test_a_failure_is_refined_under_every_policy(lab: Any, say: Any) -> None:
 
 def test_a_revision_replaces_the_remaining_steps(lab: Any, say: Any) -> None:
     """10, 29, 91: delete, add, reorder; the reason is kept; think is updated."""
-    steps = [say.step("s1", "rank"), say.step("s2", "analyze", depends_on=["s1"]), CLOSE.model_dump()]
+    steps = [
+        say.step("s1", "rank"),
+        say.step("s2", "analyze", depends_on=["s1"]),
+        CLOSE.model_dump(),
+    ]
     new = [say.step("s4", "analyze", targets=["s1"]), say.step("s5", "conclude")]
     rule = Rule(
         signature="Refine",
@@ -212,7 +226,9 @@ def test_without_a_usable_refinement_the_plan_stands(lab: Any, reply: Any) -> No
 
 def test_refinements_are_bounded_and_failed_ones_count(lab: Any, say: Any) -> None:
     """80, field report 22: attempts are counted, not successes; the plan is then carried out as it stands."""
-    steps = [say.step(f"q{n}", "analyze", query=f"Part {n}?", depends_on=[f"q{n - 1}"]) for n in range(5)]
+    steps = [
+        say.step(f"q{n}", "analyze", query=f"Part {n}?", depends_on=[f"q{n - 1}"]) for n in range(5)
+    ]
     for reply in (say.refine(), "prose"):
         model = lab.model(steps=steps, Refine=reply)
         ran = lab.ask(model, lab.corpus(TWO), limits=Limits(refinements_per_frame=2))
@@ -228,12 +244,8 @@ NOWHERE = {"action": "read", "targets": ["nowhere.txt"]}
 def test_a_plan_of_which_nothing_can_be_done_is_replaced(lab: Any, say: Any) -> None:
     """A small model keeps such a plan; the plan by kind of question answers, and is told apart."""
     ran = lab.ask(lab.model(steps=[say.step("s1", **NOWHERE)]), lab.corpus(TWO))
-    assert [step.action for step in map(lambda each: each.planned, ran.state.frames["root"].steps)] == [
-        "read",
-        "rank",
-        "analyze",
-        "conclude",
-    ]
+    steps = ran.state.frames["root"].steps
+    assert [step.planned.action for step in steps] == ["read", "rank", "analyze", "conclude"]
     assert ran.answer.outcome == "answered"
     assert ran.answer.degraded
     assert "plan_fallback" in ran.warned

@@ -33,7 +33,10 @@ def test_the_same_action_is_not_done_twice(lab: Any, say: Any) -> None:
 def test_another_question_or_place_is_another_action(
     lab: Any, say: Any, first: dict[str, Any], second: dict[str, Any]
 ) -> None:
-    steps = [say.step("s1", **{"action": "analyze", **first}), say.step("s2", **{"action": "analyze", **second})]
+    steps = [
+        say.step("s1", **{"action": "analyze", **first}),
+        say.step("s2", **{"action": "analyze", **second}),
+    ]
     ran = lab.ask(lab.model(steps=steps), lab.corpus(TWO))
     assert (ran.statuses()["s1"], ran.statuses()["s2"]) == ("completed", "completed")
 
@@ -79,7 +82,9 @@ def test_a_child_uses_what_another_frame_found(lab: Any, say: Any) -> None:
     assert ran.step("s2").observation.payload.value == 2
 
 
-def test_a_computation_over_everything_is_not_a_repeat_when_there_is_more(lab: Any, say: Any) -> None:
+def test_a_computation_over_everything_is_not_a_repeat_when_there_is_more(
+    lab: Any, say: Any
+) -> None:
     """S3: the same words, other inputs."""
     steps = [
         say.step("s1", "scan", patterns=["valve"]),
@@ -93,7 +98,9 @@ def test_a_computation_over_everything_is_not_a_repeat_when_there_is_more(lab: A
 
 def test_a_model_that_asks_for_the_same_for_ever_is_brought_to_the_end(lab: Any, say: Any) -> None:
     """S3, bar 5, field reports 18 and 21: the last thing left is the closing step; nothing found is lost."""
-    again = say.refine("revise", *(say.step(f"r{n}", "analyze") for n in range(3)), say.step("e", "conclude"))
+    again = say.refine(
+        "revise", *(say.step(f"r{n}", "analyze") for n in range(3)), say.step("e", "conclude")
+    )
     ran = lab.ask(lab.model(Refine=again), lab.corpus(TWO))
     assert len(ran.asked("AnalyzeLeaf")) == 2
     assert len(ran.asked("Refine")) <= 3
@@ -103,6 +110,7 @@ def test_a_model_that_asks_for_the_same_for_ever_is_brought_to_the_end(lab: Any,
 
 def test_a_model_that_varies_its_words_for_ever_ends_at_the_cap(lab: Any, say: Any) -> None:
     """34, bar 5, field report 18: the routing check ends it, and the answer says that a limit did."""
+
     def refine(request: Any) -> Any:
         number = len(request.inputs["completed"])
         return say.refine("revise", say.step(f"n{number}", "analyze", query=f"And now {number}?"))
@@ -118,7 +126,10 @@ def test_a_model_that_varies_its_words_for_ever_ends_at_the_cap(lab: Any, say: A
 
 def test_a_plan_that_repeats_itself_in_every_child_ends(lab: Any, say: Any) -> None:
     """30, S3, bar 5: subtasks within subtasks, the same ones for ever."""
-    nested = [say.step("s1", "subtask", query="Again?"), say.step("s2", "subtask", query="And again?")]
+    nested = [
+        say.step("s1", "subtask", query="Again?"),
+        say.step("s2", "subtask", query="And again?"),
+    ]
     ran = lab.ask(lab.model(steps=nested), lab.corpus(TWO), limits=Limits(depth=4, frames=9))
     assert ran.answer.receipt.max_depth <= 4
     assert len(ran.state.frames) <= 9

@@ -79,7 +79,7 @@ def test_a_run_that_was_stopped_goes_on_in_another_thread(lab: Any, say: Any) ->
         say.step(f"s{at}", "scan", patterns=[word]) for at, word in enumerate(("one", "two", "six"))
     ]
     steps = [*scans, say.step("s3", "analyze"), say.step("s4", "conclude")]
-    with Journal.open(lab.journal) as journal, ThreadPoolExecutor(1) as thread:
+    with Journal.open(None) as journal, ThreadPoolExecutor(1) as thread:
 
         def program(engine: ScriptedEngine) -> Recursive:
             return Recursive(lm=engine.lm(), journal=journal, limits=Limits(in_flight=2))
@@ -105,7 +105,7 @@ def test_a_run_that_was_stopped_goes_on_in_another_thread(lab: Any, say: Any) ->
 def test_limits_hold_over_all_the_executions_of_a_run(lab: Any) -> None:
     corpus = lab.corpus(THREE)
     limits = Limits(calls=6, in_flight=2)
-    with Journal.open(lab.journal) as journal:
+    with Journal.open(None) as journal:
         for commit in range(4, 22, 3):
             engine = lab.model()
             program = Recursive(lm=engine.lm(), journal=journal, limits=limits)

@@ -37,7 +37,13 @@ def seen(success: bool = True) -> Observation:
 
 def pushed(id: str = "root", parent: str = "", step: str = "") -> FramePushed:
     return FramePushed(
-        frame_id=id, parent_id=parent, parent_step=step, depth=1, task="t", targets=(), goal_chain=()
+        frame_id=id,
+        parent_id=parent,
+        parent_step=step,
+        depth=1,
+        task="t",
+        targets=(),
+        goal_chain=(),
     )
 
 
@@ -104,7 +110,9 @@ def test_after_a_refinement_the_remaining_steps_go_on() -> None:
         degraded=False,
         called_model=True,
     )
-    state = fold([pushed(), plan(planned("a"), planned("b"), planned("c", "conclude")), ended("a"), refined])
+    state = fold(
+        [pushed(), plan(planned("a"), planned("b"), planned("c", "conclude")), ended("a"), refined]
+    )
     assert [step.id for step in state.frames["root"].steps] == ["a", "n", "c"]
     assert moved(state) == ("execute", "root", ["n"])
 
@@ -115,7 +123,10 @@ def test_after_a_refinement_the_remaining_steps_go_on() -> None:
         ([planned("a", "scan"), planned("b", "rank"), planned("c")], ["a", "b", "c"]),
         ([planned("a", "scan"), planned("b", targets=["a"])], ["a"]),
         ([planned("a", "scan"), planned("b", depends_on=["a"])], ["a"]),
-        ([planned("a", "scan"), planned("b", targets=["x.txt"]), planned("c", targets=["a"])], ["a", "b"]),
+        (
+            [planned("a", "scan"), planned("b", targets=["x.txt"]), planned("c", targets=["a"])],
+            ["a", "b"],
+        ),
         ([planned("a", "compute"), planned("b", "scan")], ["a"]),
         ([planned("a", "scan"), planned("b", "compute"), planned("c", "scan")], ["a"]),
         ([planned("a", "subtask"), planned("b", "subtask")], ["a"]),
@@ -184,7 +195,12 @@ def test_independent_steps_really_run_at_the_same_time(lab: Any, say: Any) -> No
     ran = lab.ask(lab.model(steps=steps, AnalyzeLeaf=leaf), lab.corpus({"a.txt": "FACT x\n"}))
     kinds = [event.kind for event in ran.events]
     at = kinds.index("step_started")
-    assert kinds[at : at + 4] == ["step_started", "step_started", "step_committed", "step_committed"]
+    assert kinds[at : at + 4] == [
+        "step_started",
+        "step_started",
+        "step_committed",
+        "step_committed",
+    ]
     refined = [event for event in ran.events if isinstance(event, Refined)]
     assert refined[0].after in (("s1", "s2"), ("s2", "s1"))
 

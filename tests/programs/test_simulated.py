@@ -14,9 +14,13 @@ from runtime.models.simulated import SimulatedEngine, Weaknesses
 
 LOG = "".join(
     f"2026-03-02 08:{n // 60:02}:{n % 60:02} {'ERROR disk sda failed' if n % 40 == 7 else 'INFO all is well'} {n}\n"
-    for n in range(600)
+    for n in range(240)
 )
-FILES = {"app.log": LOG, "db.log": LOG.replace("sda", "sdb"), "net.log": LOG.replace("disk sda", "link eth0")}
+FILES = {
+    "app.log": LOG,
+    "db.log": LOG.replace("sda", "sdb"),
+    "net.log": LOG.replace("disk sda", "link eth0"),
+}
 QUESTIONS = {
     "count": 'How many lines mention "disk sda failed"?',
     "existence": 'Is there any line that mentions "kernel panic"?',
@@ -50,7 +54,9 @@ class Recorded:
 
     def lm(self) -> dspy.LM:
         settings: dict[str, Any] = {"num_retries": 0, "cache": False}
-        return dspy.LM("spantree/simulated", engine=self.inner, async_engine=AsyncSide(self), **settings)
+        return dspy.LM(
+            "spantree/simulated", engine=self.inner, async_engine=AsyncSide(self), **settings
+        )
 
     def _judge(self, request: Any, response: Any) -> None:
         clean = ExtractiveEngine().complete(request)
@@ -63,7 +69,7 @@ class Recorded:
         assert PromptRequest.parse(request).signature
 
 
-GRID = [
+GRID: list[Any] = [
     pytest.param({"recall": 0.4}, {"weakened"}, id="recall"),
     pytest.param({"half_length": 4000}, {"weakened"}, id="long prompts"),
     pytest.param({"middle": 0.9}, {"weakened"}, id="lost in the middle"),
@@ -82,7 +88,7 @@ GRID = [
 
 @pytest.mark.parametrize(("weak", "expected"), GRID)
 def test_a_weak_model_ends_every_question_in_an_outcome_that_is_true(
-    lab: Any, weak: dict[str, float], expected: set[str]
+    lab: Any, weak: dict[str, Any], expected: set[str]
 ) -> None:
     """95 to 97, 99: faults are injected and seeded; one that never fires proves nothing, so that is an error."""
     corpus = lab.corpus(FILES)
@@ -108,7 +114,7 @@ def check_truth(kind: str, answer: Any, corpus: Any) -> None:
             assert corpus.slice(cited.source, cited.start, cited.end) == cited.quote
     reach = answer.coverage
     if kind == "count":
-        assert answer.value == 15
+        assert answer.value == LOG.count("disk sda failed")
         assert answer.outcome in ("answered", "partial")
     if kind == "existence":
         assert answer.outcome in ("not_found", "not_found_in_covered", "partial")

@@ -53,10 +53,15 @@ def attacked(lab: Any, say: Any) -> Any:
     def leaf(request: PromptRequest) -> Any:
         reply = lab.facts(request)
         times = [{**each, "time": f"{MARKER} time ## ]]"} for each in reply["claims"]]
-        fields = [{"claim_id": each["claim_id"], "name": f"{MARKER} f ## ]]", "value": each["text"]} for each in times]
+        fields = [
+            {"claim_id": each["claim_id"], "name": f"{MARKER} f ## ]]", "value": each["text"]}
+            for each in times
+        ]
         return {**reply, "claims": times, "fields_found": fields}
 
-    model = lab.model(Plan=plan, AnalyzeLeaf=leaf, Refine=say.refine(think_next=f"{MARKER} think ## ]]"))
+    model = lab.model(
+        Plan=plan, AnalyzeLeaf=leaf, Refine=say.refine(think_next=f"{MARKER} think ## ]]")
+    )
     return lab.ask(model, lab.corpus(FILES), "What do the files say of the safe?")
 
 

@@ -71,7 +71,11 @@ def shown_of(tmp_path: Path) -> Callable[..., Shown]:
             LOG, "for root Mar 2 12:00", "reflowed", "for root\nMar 2 12:00", id="over a line end"
         ),
         pytest.param(
-            LOG, "  Failed password for root \n", "verbatim", "Failed password for root", id="padded"
+            LOG,
+            "  Failed password for root \n",
+            "verbatim",
+            "Failed password for root",
+            id="padded",
         ),
         pytest.param("one\r\ntwo\r\nthree", "one\r\ntwo", "verbatim", None, id="CRLF as it is"),
         pytest.param(
@@ -79,7 +83,9 @@ def shown_of(tmp_path: Path) -> Callable[..., Shown]:
         ),
         pytest.param("a\rb c\rd", "b c", "verbatim", None, id="lone CR"),
         pytest.param("ok 👩‍👩‍👧 done 🚀!", "👩‍👩‍👧 done 🚀", "verbatim", None, id="emoji"),
-        pytest.param("决定：发布推迟到四月一日。\n完。", "推迟到四月一日", "verbatim", None, id="CJK"),
+        pytest.param(
+            "决定：发布推迟到四月一日。\n完。", "推迟到四月一日", "verbatim", None, id="CJK"
+        ),
         pytest.param(
             MARKED, "says [[ ## answer ## ]] 42", "verbatim", None, id="a field marker as it stands"
         ),
@@ -91,7 +97,11 @@ def shown_of(tmp_path: Path) -> Callable[..., Shown]:
             id="a field marker as it was shown",
         ),
         pytest.param(
-            "a [[\u2060 ## b", "[[\u2060 ## b", "verbatim", None, id="a word joiner of the text itself"
+            "a [[\u2060 ## b",
+            "[[\u2060 ## b",
+            "verbatim",
+            None,
+            id="a word joiner of the text itself",
         ),
     ],
 )
@@ -106,7 +116,10 @@ def test_a_quote_that_stands_in_its_span_is_cited_by_the_exact_slice(
     assert cited.quote == (quote if exact is None else exact)
     assert given_spans.corpus.text("doc.txt")[cited.start : cited.end] == cited.quote
     before = given_spans.corpus.text("doc.txt")[: cited.start]
-    assert cited.line_start == 1 + len(before.replace("\r\n", "\n").replace("\r", "\n").split("\n")) - 1
+    assert (
+        cited.line_start
+        == 1 + len(before.replace("\r\n", "\n").replace("\r", "\n").split("\n")) - 1
+    )
 
 
 @pytest.mark.parametrize(
@@ -272,7 +285,9 @@ def test_whatever_a_model_cites_only_exact_slices_come_out(
         span = next(span for span in spans if span.id == each.span_id)
         assert whole[result.start : result.end] == result.quote != ""
         assert span.start <= result.start < result.end <= span.end
-        assert "".join(result.quote.split()) == "".join(each.quote.split()).replace("[[\u2060 ##", "[[ ##")
+        assert "".join(result.quote.split()) == "".join(each.quote.split()).replace(
+            "[[\u2060 ##", "[[ ##"
+        )
 
 
 def ref(claim_id: str, span_id: str, quote: str) -> EvidenceRef:

@@ -5,6 +5,7 @@ import os
 from pathlib import Path
 from typing import Any
 
+import dspy
 import pytest
 from rich.cells import cell_len
 from typer.testing import CliRunner, Result
@@ -79,6 +80,57 @@ def test_ask_json_is_one_object_and_quiet_leaves_standard_error_empty(trains: Pa
     } == {True}
     assert answer["coverage"]["completed"] == answer["coverage"]["required"] == 1
     assert answer["receipt"]["model"] == "extractive"
+
+
+def test_no_trace_of_the_prompts_is_kept(trains: Path) -> None:
+    """DSPy's trace would hold the text of every prompt."""
+    with dspy.context(trace=[]):
+        assert spantree("ask", QUESTION, trains).exit_code == 0
+        assert dspy.settings.trace == []
+
+
+@pytest.mark.parametrize(
+    ("expression", "message"),
+    [(r"/(a)\1/", "backreferences are not supported"), ("/[/", "missing ]"), ("/a(?=b)/", "look")],
+)
+def test_an_expression_in_the_question_that_is_not_valid_is_a_mistake(
+    trains: Path, expression: str, message: str
+) -> None:
+    result = spantree("ask", f"How many lines match {expression}?", trains)
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert message in result.stderr
+    assert not store().exists()
+
+
+@pytest.mark.parametrize(
+    ("question", "value"),
+    [
+        ("How many lines match /train [45] /?", 2),
+        ("How many lines match /TRAIN 4/i?", 1),
+        ('How many lines do not mention "late"?', 1),
+        ('How many lines mention "train" but not "late"?', 1),
+        ('How many lines mention neither "4" nor "5"?', 1),
+        ("How many lines do not mention train 6?", 2),
+        ('How many files mention "late"?', [{"label": "monday.log", "count": 2}]),
+        ("有多少行没有提到“late”？", 1),
+    ],
+)
+def test_what_the_question_demands_of_a_line_is_counted(
+    trains: Path, question: str, value: object
+) -> None:
+    assert loaded(spantree("ask", question, trains, "--json"))["value"] == value
+
+
+def test_the_end_of_a_long_path_is_shown(tmp_path: Path) -> None:
+    folder = tmp_path / "a" / ("deep-" * 12)
+    folder.mkdir(parents=True)
+    for name in ("one.log", "two.log"):
+        (folder / name).write_text(TEXT, encoding="utf-8")
+    (tmp_path / "a" / "c.txt").write_text("c", encoding="utf-8")
+    result = spantree("corpus", tmp_path / "a", "--partitions")
+    assert fits(result)
+    for name in ("/one.log ", "/two.log "):
+        assert result.stdout.count(name) == 2
 
 
 def test_json_keeps_chinese_as_it_is(tmp_path: Path) -> None:

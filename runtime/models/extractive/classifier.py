@@ -2,16 +2,20 @@
 
 import re
 from dataclasses import dataclass
+from itertools import permutations
 
 from runtime.lexicon import STOPWORDS, is_cjk
+from runtime.models.extractive.clock import clock_range
 from runtime.models.extractive.mentions import identifiers, quoted_patterns, without_quotes
-from runtime.models.extractive.notation import Overview, question_of, read_overview, unique
+from runtime.models.extractive.negation import negates
+from runtime.models.extractive.notation import Overview, absent, question_of, read_overview, unique
 from signatures import QuestionKind
 
 REQUIRES_ALL: frozenset[str] = frozenset(("count", "existence", "list", "timeline", "conflict"))
 """Kinds whose answer is only right if the whole corpus has been examined."""
 
 _READ_CHARS = 4_000
+_MOST_ORDERED = 4
 
 
 @dataclass(frozen=True)
@@ -49,7 +53,8 @@ _SIGNALS: tuple[tuple[QuestionKind, re.Pattern[str]], ...] = (
             r"\bthe (?:total )?count of\b",
             r"\b(?:which|what|when)\b.{0,80}\bmost (?:often|frequent(?:ly)?|lines|times|entries)\b",
             r"\b(?:which|what) (?:minute|hour|day|date|file|source|service|host|log)\b.{0,80}\bmost\b",
-            r"(?<!是)(?<!最多)(?<!最少)(?<!达到)多少(?![钱元美金])",
+            r"(?<=[有共计])多少(?!钱|[百千万亿]*[元块美])|(?<!最)(?<![是为到至率])多少(?=[次个条行起种位名台人份处笔封篇项])",
+            r"(?<!最)(?<![是为到至率])多少(?=[A-Za-z\u4e00-\u9fff])(?![百千万亿元块美金钱年月天周日小分秒岁米公吨度倍])",
             r"几(?:次|个|条|行|起|种|位|名|台|人|份|处|笔)",
             r"有几|出现次数|的次数|的数量|总数|计数",
         ),
@@ -134,6 +139,15 @@ _SIGNALS: tuple[tuple[QuestionKind, re.Pattern[str]], ...] = (
         ),
     ),
 )
+# Things that are the same are counted once. Only a reader can tell, not the number of lines.
+_DIFFERENT = _signal(
+    r"\bhow many (?:\w+ )?(?:different|distinct|unique)\b",
+    r"\bnumber of (?:different|distinct|unique)\b",
+    r"(?:多少|几)[个种位名台]?不同",
+)
+_HAPPENED = _signal(
+    r"\b(?:what|anything|everything that) (?:happened|went on|occurred)\b", "发生了?什么"
+)
 _LOOKUP = "no word of the question asks for a number, a list, an order, a cause or a contradiction"
 
 # What is counted in lines: a stated figure ("how many jobs") is looked up in prose, not counted.
@@ -175,6 +189,10 @@ def classify(question: str, overview: str) -> Classification:
     frame = without_quotes(asked)
     kind, signal = _kind(frame)
     patterns = named_strings(asked, corpus)
+    if kind == "count" and not corpus.is_prose and _DIFFERENT.search(frame):
+        kind, signal = "list", "different things are listed, not counted in lines"
+    if kind == "lookup" and clock_range(frame) and _HAPPENED.search(frame):
+        kind, signal = "timeline", "what happened within some hours is a course of events"
     if kind == "count" and not patterns:
         if corpus.is_prose and not _COUNTABLE.search(frame):
             kind, signal = "lookup", "the text is prose: a number is stated in it, not counted"
@@ -215,8 +233,16 @@ def counted_words(frame: str, corpus: Overview) -> list[str]:
                 rf"(?i)(?<![\w-])(?:in|of|from)?\s*{re.escape(spelled)}(?![\w-])", " ", frame
             )
     mention = _MENTION.search(frame)
-    words = _content(mention["what"] if mention else frame)
-    return unique(words if mention else (_singular(word) for word in words))
+    if mention is None:
+        return unique(_singular(word) for word in _content(frame))
+    words = unique(_content(mention["what"]))
+    return _lacking(words) if words and negates(frame[: mention.start("what")]) else words
+
+
+def _lacking(words: list[str]) -> list[str]:
+    """The pattern of the lines that do not have all of the words, in whatever order."""
+    orders = permutations(words[:_MOST_ORDERED])
+    return [absent("/" + "|".join(".*".join(map(re.escape, order)) for order in orders) + "/i")]
 
 
 def _content(text: str) -> list[str]:

@@ -2,6 +2,7 @@
 
 `"..."` is a literal, case-sensitive text; `/.../` an RE2 regular expression, `/.../i` one that ignores case; anything
 else a literal text that ignores case and, where it begins or ends with a digit, is no part of a longer number.
+`not` before one of the first two asks for texts without it.
 """
 
 import re
@@ -13,11 +14,14 @@ from pyarrow.compute import MatchSubstringOptions, call_function
 _QUOTES = {'"': '"', "“": "”", "„": "“", "「": "」", "『": "』"}
 _DIGITS = frozenset("0123456789")
 _EXPRESSION = re.compile(r"/(.*)/(i?)", re.DOTALL)
+_NOT = re.compile(r"""not\s+(?=["“„「『].*["”“」』]$|/.*/i?$)""", re.DOTALL)
 
 
 def matches(pattern: str, texts: Sequence[str]) -> list[bool]:
     """For each text whether it contains the pattern. A pattern that is not valid is contained nowhere."""
     pattern = pattern.strip()
+    if denied := _NOT.match(pattern):
+        return [not found for found in matches(pattern[denied.end() :], texts)]
     if len(pattern) > 2 and _QUOTES.get(pattern[0]) == pattern[-1]:
         return [pattern[1:-1] in text for text in texts]
     if expression := _EXPRESSION.fullmatch(pattern):

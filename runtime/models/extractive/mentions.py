@@ -1,15 +1,23 @@
-"""Mentions: the parts of a question that name exact strings (quoted phrases and identifiers)."""
+"""Mentions: the parts of a question that name exact strings (quoted phrases, expressions, identifiers)."""
 
 import re
 
-from runtime.models.extractive.notation import any_of, exact, names_of, unique
+from runtime.models.extractive.negation import continues, negates
+from runtime.models.extractive.notation import absent, any_of, exact, names_of, unique
 
 # An apostrophe is no quotation mark, and a double quotation mark after a digit is an inch.
-_QUOTED = re.compile(
+_QUOTED = (
     r'(?<![\w"])"([^"\r\n]{1,300})"(?![\w"])|“([^“”\r\n]{1,300})”|「([^「」\r\n]{1,300})」'
     r"|『([^『』\r\n]{1,300})』|《([^《》\r\n]{1,300})》|`([^`\r\n]{1,300})`"
     r'|(?<=[\u3400-\u9fff])"([^"\r\n]{1,300})"|(?<![\w"])"([^"\r\n]{1,300})"(?=[\u3400-\u9fff])'
 )
+# Between slashes is a path, unless it has an `i` behind it or something in it that no path has.
+_EXPRESSION = (
+    r"(?<![A-Za-z0-9_/.:~*])(?P<expression>/(?![ /*])"
+    r"(?:(?:\\.|[^/\\\r\n]){1,300}(?<! )/i|(?=[^/\r\n]*[\\\[\](){}|^$+*? ])(?:\\.|[^/\\\r\n]){1,300}(?<! )/)"
+    r"(?![A-Za-z0-9_/]))"
+)
+_LITERAL = re.compile(f"{_EXPRESSION}|{_QUOTED}")
 _ALTERNATIVE = re.compile(r"^\s*(?:,\s*)?(?:or|或者|或|还是)\s*$", re.I)
 
 # Tokens in the order of their claim on the text: an address is not a decimal, a path is not a name.
@@ -50,18 +58,18 @@ _NO_NAME = re.compile(
 )
 
 
-def quoted(question: str) -> list[str]:
-    """The quoted phrases of a question, in order, without their marks."""
-    return [_inner(found) for found in _QUOTED.finditer(question) if _inner(found).strip()]
+def expressions(question: str) -> list[str]:
+    """The regular expressions of a question, as they are written between slashes."""
+    return [each["expression"] for each in _LITERAL.finditer(question) if each["expression"]]
 
 
 def _inner(found: re.Match[str]) -> str:
-    return next((group for group in found.groups() if group is not None), "")
+    return next((group for group in found.groups()[1:] if group is not None), "")
 
 
 def without_quotes(question: str) -> str:
-    """The question with its quoted phrases blanked: what is quoted says nothing about what is asked."""
-    return _QUOTED.sub(" … ", question)
+    """The question with what it quotes blanked: that says nothing about what is asked."""
+    return _LITERAL.sub(" … ", question)
 
 
 def names(question: str) -> list[str]:
@@ -71,19 +79,25 @@ def names(question: str) -> list[str]:
 
 
 def quoted_patterns(question: str) -> list[str]:
-    """Exact patterns for the quoted phrases; phrases joined by "or" become one alternative."""
-    groups: list[list[str]] = []
+    """Patterns for what is quoted: alternatives where "or" joins phrases, negations for what must be absent."""
+    groups: list[tuple[bool, list[str]]] = []
     end = 0
-    for found in _QUOTED.finditer(question):
-        text = _inner(found)
-        if not text.strip():
+    for found in _LITERAL.finditer(question):
+        if not (found["expression"] or _inner(found).strip()):
             continue
-        if groups and _ALTERNATIVE.match(question[end : found.start()]):
-            groups[-1].append(text)
+        between = question[end : found.start()]
+        denied = negates(between) or bool(groups and groups[-1][0] and continues(between))
+        literal = found["expression"] or exact(_inner(found))
+        if groups and _ALTERNATIVE.match(between):
+            groups[-1][1].append(literal)
         else:
-            groups.append([text])
+            groups.append((denied, [literal]))
         end = found.end()
-    return unique(exact(each[0]) if len(each) == 1 else any_of(each) for each in groups)
+    return unique(
+        absent(pattern) if denied else pattern
+        for denied, literals in groups
+        for pattern in [literals[0] if len(literals) == 1 else any_of(literals)]
+    )
 
 
 def identifiers(question: str, sources: tuple[str, ...], prose: bool) -> list[str]:
@@ -93,12 +107,13 @@ def identifiers(question: str, sources: tuple[str, ...], prose: bool) -> list[st
     word with a capital inside is a name.
     """
     names = {name for source in sources for name in names_of(source)}
-    found = (
-        match.group().rstrip(".-/:") if match.lastgroup != "url" else match.group()
-        for match in _IDENTIFIER.finditer(without_quotes(question))
-        if _counts(match, prose)
-    )
-    return unique(text for text in found if text.casefold() not in names)
+    frame = without_quotes(question)
+    found: list[str] = []
+    for match in _IDENTIFIER.finditer(frame):
+        text = match.group().rstrip(".-/:") if match.lastgroup != "url" else match.group()
+        if _counts(match, prose) and text.casefold() not in names:
+            found.append(absent(text) if negates(frame[: match.start()]) else text)
+    return unique(found)
 
 
 def _counts(match: re.Match[str], prose: bool) -> bool:

@@ -27,6 +27,7 @@ _HEAD = re.compile(r"^ *step (?P<id>\S+) \((?P<action>\w+)\): *(?P<outcome>[^\n]
 _FAILED = re.compile(r"(?:failed|timed_out)\b")
 _TARGETS = re.compile(r"^[ \t]*(?:targets?|scope|limited to):[ \t]*(\S[^\n]*)$", re.M | re.I)
 _TIMELINE_OF = re.compile(r"^(?:Timeline of|梳理) (?P<source>\S.*?) (?:for|的时间线)[:：] *", re.S)
+_BETWEEN_SLASHES = re.compile(r"/(.*)/i?", re.DOTALL)
 _SPECIAL = re.compile(r"([\\.+*?()|\[\]{}^$/])")
 
 
@@ -173,9 +174,33 @@ def exact(text: str) -> str:
     return f'"{text}"'
 
 
-def any_of(texts: Sequence[str]) -> str:
-    """A pattern that matches any one of the texts as written."""
-    return "/" + "|".join(_SPECIAL.sub(r"\\\1", text) for text in texts) + "/"
+def any_of(patterns: Sequence[str]) -> str:
+    """A pattern that matches where any one of some exact patterns or expressions does."""
+    return "/" + "|".join(map(_expression, patterns)) + "/"
+
+
+def absent(pattern: str) -> str:
+    """A pattern that is true of the lines that do not match the given one."""
+    marked = pattern.startswith('"') or _BETWEEN_SLASHES.fullmatch(pattern)
+    return f"not {pattern}" if marked else f"not /{_whole_numbers(pattern)}/i"
+
+
+def _expression(pattern: str) -> str:
+    expression = _BETWEEN_SLASHES.fullmatch(pattern)
+    if expression is None:
+        return _escaped(pattern[1:-1])
+    return f"(?i:{expression[1]})" if pattern.endswith("/i") else expression[1]
+
+
+def _whole_numbers(text: str) -> str:
+    """The expression of a bare text: a number at its ends is no part of a longer one."""
+    before = "(?:^|[^0-9])" if text[:1].isdigit() else ""
+    after = "(?:[^0-9]|$)" if text[-1:].isdigit() else ""
+    return before + _escaped(text) + after
+
+
+def _escaped(text: str) -> str:
+    return _SPECIAL.sub(r"\\\1", text)
 
 
 def unique(items: Iterable[str]) -> list[str]:

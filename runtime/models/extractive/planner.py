@@ -9,8 +9,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 
 from runtime.models.extractive.classifier import counted_words, named_strings
+from runtime.models.extractive.clock import clock_range
 from runtime.models.extractive.mentions import without_quotes
-from runtime.models.extractive.notation import timeline_task
+from runtime.models.extractive.notation import timeline_task, unique
 from runtime.models.extractive.task import STEP_ID, Task
 from runtime.models.extractive.wording import Wording, wording_for
 from signatures import Action, Operation, PlannedStep
@@ -24,8 +25,12 @@ _NOT_EXTREME = re.compile(
     r"\b(?:last|first) (?:week|month|year|night|name|few|day|hour|\d+)|\bat (?:last|first)\b",
     re.IGNORECASE,
 )
+# What a question about the first or last line limits it to, behind the string: "for root", "by the scheduler".
+_CONCERNING = re.compile(r"(?<=…)\s*(?:for|from|by|of|against|with|to)\s+([^…?？.,;]+)")
 _BY_SOURCE = re.compile(
-    r"\b(?:per|by|for each|in each|of each|each) (?:files?|sources?|services?|hosts?|documents?|logs?)\b"
+    r"\bhow many (?:of the |different |distinct )?(?:\w+ )?(?:files|sources|documents)\b"
+    r"|(?:多少|几)[个份]?(?:日志)?(?:文件|来源|文档)"
+    r"|\b(?:per|by|for each|in each|of each|each) (?:files?|sources?|services?|hosts?|documents?|logs?)\b"
     r"|\bwhich (?:file|source|service|host|document|log)\b.{0,80}\bmost\b"
     r"|(?:每个|各个?)(?:文件|来源|服务|主机)|按(?:文件|来源|服务)",
     re.IGNORECASE,
@@ -157,7 +162,7 @@ def _count(draft: Draft) -> str:
     operation: Operation = "count"
     if _BY_SOURCE.search(frame):
         operation = "count_by_source"
-    elif _BY_TIME.search(frame):
+    elif _BY_TIME.search(frame) or clock_range(frame):
         operation = "count_by_time"
     draft.compute(operation, [found])
     return "A count comes from an exhaustive scan; code counts the matching lines."
@@ -245,7 +250,16 @@ def _extreme_operation(task: Task) -> Operation:
 
 
 def _extreme_line(draft: Draft) -> str:
-    draft.compute(_extreme_operation(draft.task), [draft.scan(draft.task.patterns)])
+    task = draft.task
+    frame = without_quotes(task.question)
+    named = " ".join(task.patterns)
+    concerned = [
+        word
+        for found in _CONCERNING.findall(frame)
+        for word in counted_words(found, task.overview)
+        if word not in named
+    ]
+    draft.compute(_extreme_operation(task), [draft.scan(unique([*task.patterns, *concerned]))])
     return "The first or last of the matching lines is asked for; code compares their times."
 
 

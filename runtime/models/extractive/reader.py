@@ -1,8 +1,9 @@
 """The leaf reader: the units of the spans shown that support an answer, as claims with verbatim quotes."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 
+from runtime.models.extractive.clock import clock_range
 from runtime.models.extractive.events import Event, events
 from runtime.models.extractive.fields import Field
 from runtime.models.extractive.score import focus_of
@@ -40,7 +41,7 @@ def read_leaf(
     terms: list[TermStatistic],
 ) -> Reading:
     """Read the spans for the question. No claims where nothing shown supports an answer."""
-    units = shown_units(spans)
+    units = list(_within_the_hours(question, shown_units(spans)))
     if kind == "conflict":
         found = statements(question, patterns, terms, units)
         return _reading(
@@ -54,6 +55,16 @@ def read_leaf(
     chosen = supporting(kind, patterns, focus, units)
     stretches = [_quote(units[group[0]], units[group[-1]]) for group in _groups(chosen, units)]
     return _reading([_Finding(_time(quotes[0][1]), quotes) for quotes in stretches], [])
+
+
+def _within_the_hours(question: str, units: Sequence[Shown]) -> Iterator[Shown]:
+    """The units; what lies outside of the time of day that the question names is context only."""
+    hours = clock_range(question)
+    outside = False
+    for unit in units:
+        held = hours.holds(leading_time(unit.text)) if hours else None
+        outside = outside if held is None else not held
+        yield replace(unit, quotable=False) if outside else unit
 
 
 def _groups(chosen: Sequence[int], units: Sequence[Shown]) -> list[list[int]]:

@@ -70,7 +70,7 @@ def supporting(
 def matching(patterns: Sequence[str], units: Sequence[Shown]) -> set[int]:
     """The units that contain all patterns; in prose also two neighbors that contain them between them."""
     texts = [unit.text if unit.quotable else "" for unit in units]
-    whole = {i for i, found in enumerate(all_match(patterns, texts)) if found}
+    whole = {i for i, found in enumerate(all_match(patterns, texts)) if found and texts[i]}
     if whole or len(patterns) == 1:
         return whole
     pairs = [

@@ -75,7 +75,8 @@ def task_from(
 def _about(question: str, patterns: Sequence[str]) -> bool:
     """Whether every literal pattern occurs in the question."""
     folded = question.casefold()
-    return all(p.startswith("/") or p.strip('"').casefold() in folded for p in patterns)
+    literals = (pattern.removeprefix("not ") for pattern in patterns)
+    return all(p.startswith("/") or p.strip('"').casefold() in folded for p in literals)
 
 
 def next_number(*texts: str) -> int:
