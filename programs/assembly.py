@@ -9,10 +9,11 @@ from programs.coverage import coverage, undecodable
 from programs.outcome import outcome
 from programs.run import Run
 from programs.verify import checked
-from runtime.claims import Claim
+from runtime.claims import Claim, Computed
 from runtime.frames import Frame, RunState
 from runtime.observations import ComputedResult, Concluded, Observation, Payload, Returned
 
+_CONFLICT = "conflict: "
 _VALUED = ("count", "count_by_source", "count_by_time", "distinct", "timeline", "earliest",
            "latest", "minimum", "maximum", "sort", "difference", "conflicts")  # fmt: skip
 
@@ -151,22 +152,24 @@ def _conflicts(root: Frame, statements: Iterable[Claim]) -> Iterable[Conflict]:
         for premise in claim.premises:
             by_premise.setdefault(premise, []).append(claim.id)
     seen: set[str] = set()
-    for payload in _computed(root):
-        if payload.operation != "conflicts":
-            continue
-        for each in payload.computed:
-            ids = dict.fromkeys(
-                id for premise in each.claim_ids for id in by_premise.get(premise, ())
-            )
-            if ids:
-                seen.update(ids)
-                values = tuple(line.partition(" = ")[2] for line in each.lines)
-                topic = each.name.removeprefix("conflict: ")
-                yield Conflict(topic=topic, claim_ids=tuple(ids), values=values)
+    for each in _computed_conflicts(root):
+        ids = dict.fromkeys(id for premise in each.claim_ids for id in by_premise.get(premise, ()))
+        if ids:
+            seen.update(ids)
+            values = tuple(line.partition(" = ")[2] for line in each.lines)
+            topic = each.name.removeprefix(_CONFLICT)
+            yield Conflict(topic=topic, claim_ids=tuple(ids), values=values)
     for claim in statements:
         if claim.status == "conflicting" and claim.id not in seen:
             values = tuple(citation.quote for citation in claim.citations)
             yield Conflict(topic=claim.text, claim_ids=(claim.id,), values=values)
+
+
+def _computed_conflicts(root: Frame) -> Iterable[Computed]:
+    """What computations of the root and of its children found to contradict each other."""
+    found = [each for each in _payloads(root) if isinstance(each, ComputedResult | Returned)]
+    values = dict.fromkeys(value for each in found for value in each.computed)
+    return (value for value in values if value.name.startswith(_CONFLICT))
 
 
 def _unknowns(

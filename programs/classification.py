@@ -20,9 +20,14 @@ from runtime.models.extractive.classifier import REQUIRES_ALL, classify
 
 
 async def classified(run: Run, predictor: dspy.Predict) -> tuple[Classified, list[tuple[str, str]]]:
-    """The classification that the run uses, and warnings about how it came about."""
+    """The classification that the run uses, and warnings about how it came about.
+
+    Raises PatternError for an expression of the question itself that is not valid, before anything is asked.
+    """
     overview = run.workspace.overview()
     signals = classify(run.question, overview)
+    for notation in signals.patterns:
+        Pattern.parse(notation)
     quoted = [each for each in signals.patterns if each.startswith('"')]
     warnings: list[tuple[str, str]] = []
     try:
@@ -35,6 +40,8 @@ async def classified(run: Run, predictor: dspy.Predict) -> tuple[Classified, lis
         kind, needs_all, reason = signals.kind, signals.requires_all, signals.reason
         patterns = list(signals.patterns)
         warnings.append(("classify_failed", f"classified by structural signals alone: {error}"))
+    if kind == "lookup" and signals.kind in REQUIRES_ALL:
+        kind = signals.kind  # a small model takes any question for one about a single fact
     if signals.kind == "count":
         kind = "count"
         patterns = patterns or list(signals.patterns)

@@ -43,7 +43,9 @@ class Inputs:
         steps = Targets(workspace, frame).steps(named or [each.id for each in frame.steps])
         results = [(each, each.observation.payload) for each in steps if each.observation]
         if not results:
-            raise MissingInput(f"step {step.id} has no finished step to compute from")
+            raise MissingInput(
+                f"step {step.id} has no finished step to compute from: its targets must be ids of earlier steps"
+            )
         payloads = tuple(payload for _, payload in results if payload is not None)
         searches = {
             payload: LineSearch.of(workspace, frame, each.planned)

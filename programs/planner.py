@@ -2,9 +2,11 @@
 
 import dspy
 
+from data.pattern import Pattern
 from programs.assembly import is_limited
+from programs.coverage import own_patterns
 from programs.evidence import restored
-from programs.planning import fallback, ordered, rescued, stated, with_count
+from programs.planning import fallback, ordered, placed, rescued, stated
 from programs.prompts import plan_inputs
 from programs.run import Run
 from runtime.errors import LimitReached, ParseFailure, StepError
@@ -48,10 +50,8 @@ class Planner:
             steps, degraded = fallback_of(run, frame), True
             think = "No usable plan was given: this one follows from the kind of question."
             warnings.append(("plan_fallback", "a fallback plan by kind of question is used"))
-        if run.kind == "count" and not frame.parent_id:
-            steps = with_count(stated(steps))
         plan = ordered(
-            steps,
+            placed(steps, run.workspace.known),
             max_steps=run.limits.steps_per_frame,
             depth_left=depth_left(run, frame),
         )
@@ -62,7 +62,10 @@ class Planner:
 def fallback_of(run: Run, frame: Frame) -> list[PlannedStep]:
     """The steps that a frame gets when there are none that can be used: by the kind of question."""
     kind = run.state.classified.question_kind if run.state.classified else "lookup"
-    return fallback(kind, frame.task, run.patterns, frame.targets)
+    own = own_patterns(run.state, run.workspace)
+    # Not those that a model thought of: it is the one whose plan cannot be used.
+    patterns = [each for each in run.patterns if Pattern.parse(each).render() in own]
+    return fallback(kind, frame.task, patterns, frame.targets)
 
 
 def depth_left(run: Run, frame: Frame) -> int:

@@ -5,7 +5,7 @@ plan and a fallback plan are flagged `degraded`, so that they cannot be mistaken
 """
 
 import json
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, get_args
 
@@ -15,6 +15,7 @@ from signatures import Action, Operation, PlannedStep, QuestionKind
 
 _ACTIONS = frozenset(get_args(Action))
 _OPERATIONS = frozenset(get_args(Operation))
+_EVERYTHING = frozenset(("corpus", "the corpus", "whole corpus", "the whole corpus", "all", "*"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,16 +100,22 @@ def stated(steps: Sequence[PlannedStep]) -> list[PlannedStep]:
     ]
 
 
-def with_count(steps: Sequence[PlannedStep]) -> list[PlannedStep]:
-    """A plan for a count, with the counting put in where it only searches: no model counts, and none is asked to."""
-    body = [each for each in steps if each.action != "conclude"]
-    scans = [each.id for each in body if each.action == "scan"]
-    if not scans or any(each.action not in ("scan", "rank", "read") for each in body):
-        return list(steps)
-    count = step(
-        "count", "Count the matching lines", "compute", targets=scans, operation="count"
-    ).model_copy(update={"depends_on": scans})
-    return [*body, count, *(each for each in steps if each.action == "conclude")]
+def placed(steps: Sequence[PlannedStep], known: Callable[[str], bool]) -> list[PlannedStep]:
+    """The steps without targets that say "everything", as small models do: that is what no targets mean.
+
+    `known` tells whether a target names a source or a partition.
+    """
+    ids = {each.id for each in steps}
+
+    def kept(target: str) -> bool:
+        # The overview says "corpus: 4 sources, ...", and that is copied whole.
+        name = target.partition(":")[0].strip().casefold()
+        return target in ids or known(target) or name not in _EVERYTHING
+
+    return [
+        each.model_copy(update={"targets": [one for one in each.targets if kept(one)]})
+        for each in steps
+    ]
 
 
 def _with_unique_ids(steps: Sequence[PlannedStep], taken: Collection[str]) -> list[PlannedStep]:

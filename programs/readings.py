@@ -75,11 +75,7 @@ class Targets:
 
     def places(self, names: Iterable[str]) -> tuple[str, ...]:
         """The sources and partitions among the targets, kept within the frame's own."""
-        wanted = [
-            each
-            for each in names
-            if self._frame.step(each) is None and not self._workspace.means_everything(each)
-        ]
+        wanted = [each for each in names if self._frame.step(each) is None]
         allowed = self._frame.targets
         if not wanted:
             return allowed

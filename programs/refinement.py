@@ -18,8 +18,6 @@ RefinePolicy = Literal["always", "on_change", "on_failure"]
 
 RETRIED = frozenset(("timeout", "rate_limit", "unavailable"))
 """Error classes whose answer is the original action once more."""
-_OF_THE_PLAN = frozenset(("not_found", "missing_input", "parse_failure"))
-"""Error classes of a step that could not be done as it was written."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,25 +85,6 @@ def _following(step: PlannedStep, renamed: dict[str, str]) -> PlannedStep:
             "targets": [renamed.get(each, each) for each in step.targets],
         }
     )
-
-
-def in_vain(frame: Frame, remaining: Sequence[PlannedStep]) -> bool:
-    """Whether a frame would close though nothing was done, for want of a plan that can be. True once for a frame."""
-    if frame.degraded or any(
-        each.degraded and each.decision == "revise" for each in frame.refinements
-    ):
-        return False
-    worked = [step for step in frame.steps if step.ended and step.planned.action != "conclude"]
-    closing = all(each.action == "conclude" for each in remaining)
-    return closing and bool(worked) and all(map(_is_of_the_plan, worked))
-
-
-def _is_of_the_plan(step: Step) -> bool:
-    seen = step.observation
-    if seen is None or step.status == "completed" or seen.error_class not in _OF_THE_PLAN:
-        return False
-    # What a reader replied is not the fault of the plan, and would not be better another time.
-    return step.planned.action != "analyze" or seen.error_class != "parse_failure"
 
 
 def accepted(

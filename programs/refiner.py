@@ -1,12 +1,16 @@
 """The refiner: digests the observations of a frame and commits what the remaining steps come to."""
 
+from dataclasses import replace
+
 import dspy
 
 from programs.assembly import is_limited
+from programs.closing import counting, findings, lacking, reading, scans
+from programs.coverage import coverage
 from programs.evidence import restored
 from programs.observing import counted
 from programs.planner import check_steps, depth_left, fallback_of
-from programs.planning import stated
+from programs.planning import placed, stated
 from programs.prompts import refine_inputs
 from programs.refinement import (
     Refinement,
@@ -14,13 +18,13 @@ from programs.refinement import (
     accepted,
     asks_model,
     by_class,
-    in_vain,
 )
 from programs.repeats import ALLOWED, repeats
 from programs.run import Run
 from runtime.errors import LimitReached, StepError
 from runtime.events import Refined
 from runtime.frames import Frame, Step
+from signatures import PlannedStep
 
 
 class Refiner:
@@ -44,9 +48,8 @@ class Refiner:
             else:
                 run.tell("refine", 0, 1, frame.task)
                 mended, warnings = await self._refined_by_model(frame, steps, mended)
-        # Of a child, that is told to its parent, which can do something about it.
-        if not frame.parent_id and in_vain(frame, mended.steps) and not is_limited(run.state):
-            mended, more = self._replanned(frame, called=mended.called_model)
+        if not frame.parent_id:  # a child tells its parent, which can do something about it
+            mended, more = self._completed(frame, mended)
             warnings = [*warnings, *more]
         event = Refined(
             frame_id=frame.id,
@@ -69,8 +72,30 @@ class Refiner:
         )
         return asks_model(self._policy, frame, steps, seen_before)
 
+    def _completed(
+        self, frame: Frame, mended: Refinement
+    ) -> tuple[Refinement, list[tuple[str, str]]]:
+        """The refinement, with what a frame that is about to close still lacks."""
+        run = self._run
+        asked = run.state.classified
+        lack = lacking(
+            frame,
+            mended.steps,
+            counts=run.kind == "count",
+            requires_all=asked is not None and asked.requires_all,
+            settled=lambda: not coverage(run.state, run.workspace, found=False).unread,
+        )
+        if lack == "count":
+            return _with(mended, counting(scans(frame)), "What was found is counted by code."), []
+        if is_limited(run.state) or not lack:
+            return mended, []
+        if lack == "plan":
+            return self._replanned(frame, called=mended.called_model)
+        step = reading(findings(frame), frame.task)
+        return _with(mended, step, "What was found is read before it is concluded from."), []
+
     def _replanned(self, frame: Frame, *, called: bool) -> tuple[Refinement, list[tuple[str, str]]]:
-        """The plan by kind of question, in place of one of which no step could be done."""
+        """The plan by kind of question, in place of one that cannot answer it."""
         run = self._run
         plan = accepted(
             "revise",
@@ -79,7 +104,7 @@ class Refiner:
             max_steps=run.limits.steps_per_frame,
             depth_left=depth_left(run, frame),
         )
-        reason = "No step of the plan could be done: the plan by kind of question takes its place."
+        reason = "The plan cannot answer this: the plan by kind of question takes its place."
         warning = ("plan_fallback", "a fallback plan by kind of question is used")
         refinement = Refinement(
             "revise", reason, "", plan.steps, degraded=True, called_model=called
@@ -104,7 +129,7 @@ class Refiner:
                 key=f"{frame.id}/refine{number}",
                 frame_id=frame.id,
                 step_id=steps[0].id if steps else "",
-                check=check_steps,
+                check=_check,
             )
         except StepError as error:
             text = f"no usable refinement, the plan stands: {error}"
@@ -113,7 +138,7 @@ class Refiner:
             return _unusable(kept, called=False), [("limit", run.told_limit(error))]
         plan = accepted(
             reply.decision,
-            restored(list(reply.steps)),
+            placed(restored(list(reply.steps)), run.workspace.known),
             frame,
             max_steps=run.limits.steps_per_frame,
             depth_left=depth_left(run, frame),
@@ -128,6 +153,17 @@ class Refiner:
             called_model=True,
         )
         return refinement, list(plan.warnings)
+
+
+def _with(mended: Refinement, step: PlannedStep, reason: str) -> Refinement:
+    steps = (step, *mended.steps)
+    return replace(mended, decision="revise", reason=reason, steps=steps, degraded=False)
+
+
+def _check(reply: dspy.Prediction) -> None:
+    """Refuse a list that was cut; where none is used, what stands in it does not matter."""
+    if reply.decision == "revise":
+        check_steps(reply)
 
 
 def _spent(frame: Frame, cap: int) -> bool:

@@ -11,8 +11,6 @@ from data.span import Partition, Span
 from programs.evidence import neutralize
 from runtime.errors import NotFound
 
-_EVERYTHING = frozenset(("corpus", "the corpus", "whole corpus", "the whole corpus", "all", "*"))
-
 
 class Workspace:
     """A corpus under one partitioning. It holds handles and ids, never the text."""
@@ -45,10 +43,6 @@ class Workspace:
     def known(self, target: str) -> bool:
         """Whether a target names a source or a partition."""
         return target in self.source_rank or target in self.partition_rank
-
-    def means_everything(self, target: str) -> bool:
-        """Whether a target stands for the whole corpus, as models write it, and for nothing that there is."""
-        return target.strip().casefold() in _EVERYTHING and not self.known(target)
 
     def partitions_of(self, targets: Collection[str]) -> tuple[Partition, ...]:
         """The partitions that source ids and partition ids name, in order; all for an empty collection."""

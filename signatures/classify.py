@@ -5,7 +5,6 @@ from typing import Literal
 import dspy
 
 QuestionKind = Literal[
-    "lookup",
     "count",
     "existence",
     "list",
@@ -13,15 +12,16 @@ QuestionKind = Literal[
     "conflict",
     "cause",
     "summary",
+    "lookup",
 ]
 
 
 class ClassifyQuestion(dspy.Signature):
     """Say what kind of question this is, and which exact strings of it must occur in the text.
 
-    Kinds: lookup (one fact: who, what, when, where), count (how many), existence (whether there is any),
-    list (all, each, every), timeline (how something evolved: several events in order), conflict
-    (statements that contradict each other), cause (why), summary (an overview).
+    Kinds, the first that fits: count (how many), existence (whether there is any), list (all, each, every),
+    timeline (how something evolved: several events in order), conflict (statements that contradict each
+    other), cause (why), summary (an overview), lookup (one fact: who, what, when, where).
     `requires_all` is true when the answer is only right if the whole corpus has been examined:
     counts, existence, lists, timelines and contradictions.
     `patterns`: the strings that a matching line must contain, all of them. A pattern in double quotes is matched

@@ -5,6 +5,7 @@ missing. Both are mistakes of the user, with a hint.
 """
 
 import os
+import re
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -22,6 +23,7 @@ from runtime.models.scripted import load_script
 from runtime.models.simulated import SimulatedEngine, Weaknesses
 
 NAMES_HINT = "extractive (needs nothing), or a name such as openai/gpt-5-mini, anthropic/..., ollama_chat/llama3.2"
+_ADDRESS = re.compile(r"https?://[^\s/]", re.IGNORECASE)
 NO_KEY = "none"
 """Sent to a server of one's own that asks for no key."""
 
@@ -38,11 +40,17 @@ def make_lm(
     """An LM for `name`, with no retries of its own: those are decided, paid and logged by the caller.
 
     `extractive`, `scripted:FILE.json` and `simulated[:weakness=value,...]` are embedded and take no other setting.
-    Raises ModelError for an unknown name, missing credentials or settings that the model does not take.
+    Raises ModelError for an unknown name, an address that is no URL, missing credentials or settings that the model
+    does not take.
     """
     embedded = _embedded(name.strip())
     if embedded is not None:
         return embedded
+    if api_base is not None and not _ADDRESS.match(api_base):
+        raise ModelError(
+            f"the address {api_base!r} is not a URL",
+            hint="for example --api-base http://127.0.0.1:8000/v1",
+        )
     given = {"api_base": api_base, "api_key": api_key}
     settings: dict[str, Any] = {key: value for key, value in given.items() if value is not None}
     own = bool(api_base) and name.strip().startswith("openai/")

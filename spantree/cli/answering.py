@@ -55,6 +55,7 @@ def resume_run(run: str, display: Display, *, stored_text: bool) -> int:
 
 def _resumed(record: RunRecord, journal: Journal, display: Display, *, stored_text: bool) -> Answer:
     settings = Settings.of(record)
+    settings.check()
     display.banner(settings)
     models = settings.models()
     corpus = stored_corpus(record, stored_text=stored_text)

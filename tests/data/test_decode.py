@@ -89,7 +89,7 @@ def test_half_a_surrogate_pair_in_utf16_is_replaced() -> None:
 def test_an_odd_byte_at_the_end_of_utf16_is_reported() -> None:
     decoded = decode(codecs.BOM_UTF16_LE + "abc".encode("utf-16-le") + b"x")
     assert decoded.text == "abc\ufffd"
-    assert "1 byte sequences could not be decoded" in decoded.reason
+    assert "1 byte sequence could not be decoded" in decoded.reason
 
 
 def test_noise_is_not_taken_for_text() -> None:

@@ -100,7 +100,7 @@ def test_the_content_decides_where_the_name_does_not(name: str, head: bytes, par
             "a.txt",
             "一行日志 ".encode() + b"\xff\n",
             "degraded",
-            "1 bytes could not be decoded as utf-8",
+            "1 byte could not be decoded as utf-8",
         ),
         ("a.txt", bytes(range(128, 256)) * 8, "failed", "not a text in any known encoding"),
     ],

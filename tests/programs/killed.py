@@ -86,8 +86,8 @@ def engine(log: Path, last: int = 0) -> ScriptedEngine:
         "ClassifyQuestion": lambda _: SAY.classify("summary"),
         "Plan": plan,
         "Refine": refine,
-        "AnalyzeLeaf": LAB.facts,
-        "Conclude": LAB.restated,
+        "AnalyzeLeaf": LAB.Lab.facts,
+        "Conclude": LAB.Lab.restated,
     }
 
     def respond(request: PromptRequest) -> Any:

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from data.corpus import Corpus, load_corpus
-from runtime.errors import PermissionFailure
+from runtime.errors import PatternError, PermissionFailure
 from runtime.limits import Limits
 
 LOG = "".join(
@@ -115,6 +115,17 @@ def test_reading_adds_the_neighbors(lab: Any, say: Any) -> None:
     assert spans[1].end == spans[2].start
     hit = ran.step("s1").observation.payload.hits[0]
     assert spans[1].start <= hit.start < spans[1].end
+
+
+def test_an_invalid_expression_of_the_question_is_told_to_the_user(lab: Any) -> None:
+    """DESIGN 7: a pattern that is not valid; one clear message, no call, no run."""
+    engine = lab.model()
+    with pytest.raises(PatternError) as refused:
+        lab.program(engine)(question="How many lines match /(?=x)y/?", corpus=lab.corpus(TWO))
+    assert "lookahead" in refused.value.message
+    assert refused.value.hint
+    assert engine.log == []
+    assert lab.runs() == []
 
 
 class Guarded(Corpus):

@@ -14,10 +14,10 @@ TWO = {"a.log": "FACT the valve is open\nnoise\n", "sub/b.log": "nothing\nFACT t
     ("question", "kind", "requires_all"),
     [
         ("How many lines mention the pump?", "count", True),
-        ("Is there any pump?", "lookup", True),
-        ("List all pumps.", "lookup", True),
-        ("Do the reports contradict each other?", "lookup", True),
-        ("How did the incident evolve from start to end?", "lookup", True),
+        ("Is there any pump?", "existence", True),
+        ("List all pumps.", "list", True),
+        ("Do the reports contradict each other?", "conflict", True),
+        ("How did the incident evolve from start to end?", "timeline", True),
         ("Who opened the valve?", "lookup", False),
     ],
 )

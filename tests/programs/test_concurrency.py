@@ -69,11 +69,12 @@ class Model:
     schedule: Schedule = field(default_factory=dict)
     latency: Callable[[int], float] = faithful
     at_call: Callable[[int], None] = lambda _: None
+    steps: Sequence[dict[str, Any]] | None = None
 
     def __post_init__(self) -> None:
         self.tries: Counter[int] = Counter()
         self._lock = threading.Lock()
-        self.engine: ScriptedEngine = self.lab.model(AnalyzeLeaf=self._read)
+        self.engine: ScriptedEngine = self.lab.model(steps=self.steps, AnalyzeLeaf=self._read)
 
     def _read(self, request: PromptRequest) -> Reply:
         (span,) = request.value("spans")
@@ -237,6 +238,23 @@ def refusing(engine: ScriptedEngine, name: str, fault: str) -> Callable[[PromptR
         return Reply(error=fault) if mine else inner(request)  # type: ignore[arg-type]
 
     return respond
+
+
+def test_steps_that_run_at_once_share_the_calls_in_flight(
+    lab: Any, corpus: Corpus, say: Any
+) -> None:
+    """The limit is that of the run: two fan-outs side by side do not have it twice."""
+    steps = [say.step(f"s{at}", "analyze", query=f"Facts {at}?") for at in range(3)]
+    open_calls: list[int] = []
+    model = Model(
+        lab,
+        latency=lambda _: 0.001,
+        at_call=lambda _: open_calls.append(sum(c.state == "started" for c in model.engine.log)),
+        steps=[*steps, say.step("s9", "conclude")],
+    )
+    done = ask(model, corpus, in_flight=4)
+    assert len(done.analyzed) == 3
+    assert max(open_calls) == 4
 
 
 @IN_FLIGHT

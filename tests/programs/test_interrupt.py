@@ -119,7 +119,7 @@ def test_a_signal_stops_a_run_that_the_printed_command_completes(
     script.write(latency=0)
     whole = typed(*ask)
     script.log_file.unlink()
-    script.write(latency=2)
+    script.write(latency=PATIENCE)  # nobody waits for it
     process = subprocess.Popen(
         [sys.executable, "-m", "spantree", *ask],
         cwd=ROOT,

@@ -94,7 +94,11 @@ def victims(tmp_path_factory: pytest.TempPathFactory) -> Victims:
     ended = subprocess.run(
         [sys.executable, "-W", "ignore", Path(__file__).with_name("killed.py"), folder],
         cwd=ROOT,
-        env={"PYTHONPATH": str(ROOT), "PATH": ""},
+        env={
+            "PYTHONPATH": str(ROOT),
+            "DSPY_CACHEDIR": str(folder / "dspy"),
+            "LITELLM_LOCAL_MODEL_COST_MAP": "true",
+        },
         capture_output=True,
         text=True,
     )

@@ -224,6 +224,28 @@ def test_a_value_of_the_only_child_is_the_value_of_the_answer(lab: Any, say: Any
     assert ran.answer.text == "2 lines match FACT."
 
 
+def test_a_contradiction_that_a_child_computed_is_one_of_the_answer(lab: Any, say: Any) -> None:
+    """S6, 22: both sides come up with the child's claims."""
+    compare = say.plan(
+        say.step("s1", "analyze"),
+        say.step("s2", "compute", operation="conflicts", targets=["s1"]),
+    )
+
+    def leaf(request: Any) -> Any:
+        reply = lab.facts(request)
+        values = [(each["claim_id"], each["text"]) for each in reply["claims"]]
+        fields = [{"claim_id": id, "name": "state", "value": text} for id, text in values]
+        return {**reply, "fields_found": fields}
+
+    steps = [say.step("s1", "subtask", query="Compare them")]
+    model = lab.model(
+        child("Compare them", compare), kind="conflict", steps=steps, AnalyzeLeaf=leaf
+    )
+    ran = lab.ask(model, lab.corpus(TWO), "Which statements contradict each other?")
+    assert [each.topic for each in ran.answer.conflicts] == ["state"]
+    assert len(ran.answer.conflicts[0].claim_ids) == 2
+
+
 def test_a_child_without_anything_to_work_on_does_not_take_the_whole_corpus(
     lab: Any, say: Any
 ) -> None:

@@ -236,31 +236,3 @@ def test_refinements_are_bounded_and_failed_ones_count(lab: Any, say: Any) -> No
         assert asked.count(True) == 2
         assert ran.warned.count("limit_refinements") == 1
         assert set(ran.statuses().values()) == {"completed"}
-
-
-NOWHERE = {"action": "read", "targets": ["nowhere.txt"]}
-
-
-def test_a_plan_of_which_nothing_can_be_done_is_replaced(lab: Any, say: Any) -> None:
-    """A small model keeps such a plan; the plan by kind of question answers, and is told apart."""
-    ran = lab.ask(lab.model(steps=[say.step("s1", **NOWHERE)]), lab.corpus(TWO))
-    steps = ran.state.frames["root"].steps
-    assert [step.planned.action for step in steps] == ["read", "rank", "analyze", "conclude"]
-    assert ran.answer.outcome == "answered"
-    assert ran.answer.degraded
-    assert "plan_fallback" in ran.warned
-
-
-def test_a_plan_is_replaced_only_once(lab: Any, say: Any) -> None:
-    model = lab.model(steps=[say.step("s1", **NOWHERE)], AnalyzeLeaf="prose")
-    ran = lab.ask(model, lab.corpus(TWO))
-    assert ran.warned.count("plan_fallback") == 1
-    assert ran.answer.degraded
-
-
-def test_a_step_that_was_done_is_enough_to_keep_the_plan(lab: Any, say: Any) -> None:
-    """An absence is a result."""
-    steps = [say.step("s1", "scan", patterns=["no such word"]), say.step("s2", **NOWHERE)]
-    ran = lab.ask(lab.model(steps=steps), lab.corpus(TWO))
-    assert "plan_fallback" not in ran.warned
-    assert not ran.answer.degraded

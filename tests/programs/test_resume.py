@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from typer.testing import CliRunner
 
 from data.corpus import Corpus, load_corpus, open_corpus
 from programs import Answer, Progress, Recursive
@@ -20,6 +21,7 @@ from runtime.limits import Limits
 from runtime.models.request import PromptRequest
 from runtime.models.scripted import Rule, ScriptedEngine
 from runtime.view import progress as steps_done
+from spantree.cli.app import build
 
 SAME = (
     "text",
@@ -327,6 +329,13 @@ def test_a_run_goes_on_as_what_it_began(lab: Any) -> None:
     run_id = unfinished(lab, broken, corpus, refused=ModelError)
     with pytest.raises(RunError, match="is of the program recursive 1, and this is another 1"):
         Another(lm=broken.lm(), journal=lab.journal).resume(run_id, corpus)
+    with closing(sqlite3.connect(lab.journal)) as database, database:
+        database.execute("UPDATE runs SET record = replace(record, 'recursive', 'another')")
+    typed = CliRunner().invoke(build(), ["resume", run_id, "--store", str(lab.folder)])
+    assert (typed.exit_code, typed.stdout) == (2, "")
+    assert "there is no program named 'another'" in typed.stderr
+    with closing(sqlite3.connect(lab.journal)) as database, database:
+        database.execute("UPDATE runs SET record = replace(record, 'another', 'recursive')")
     engine = lab.model()
     lab.program(engine, refine="on_failure").resume(run_id, corpus)
     assert "Refine" in [call.signature for call in engine.log]

@@ -1,13 +1,16 @@
 """Routing: the next move follows from the committed state alone."""
 
+import asyncio
 from typing import Any
 
 import pytest
 
 from programs.routing import is_blocked, over_cap, route
+from runtime.errors import ModelError
 from runtime.events import FramePopped, FramePushed, Planned, Refined, StepCommitted, StepStarted
 from runtime.frames import Frame, RunState, Step, fold
 from runtime.limits import Limits
+from runtime.models.scripted import Reply
 from runtime.observations import Observation
 from signatures import PlannedStep
 
@@ -222,3 +225,38 @@ def test_dependent_steps_run_one_a_turn(lab: Any, say: Any) -> None:
         "frame_popped",
         "finished",
     ]
+
+
+def test_what_ends_one_step_for_good_leaves_no_other_running(lab: Any, say: Any) -> None:
+    """DESIGN 4: no call starts after cancel; nothing goes on behind the caller's back."""
+
+    def leaf(request: Any) -> Any:
+        if "One?" in request.inputs["question"]:
+            return Reply(error="auth")
+        return Reply(lab.facts(request), latency=5.0)
+
+    steps = [say.step("s1", "analyze", query="One?"), say.step("s2", "analyze", query="Two?")]
+    corpus = lab.corpus({f"{n}.txt": f"FACT {n}\n" for n in range(20)})
+    engine = lab.model(steps=steps, AnalyzeLeaf=leaf)
+    program = lab.program(engine, limits=Limits(in_flight=4))
+
+    async def run() -> tuple[int, set[Any]]:
+        with pytest.raises(ModelError):
+            await program.acall(question="What are the facts?", corpus=corpus)
+        calls = len(engine.log)
+        await asyncio.sleep(0.05)
+        return calls, asyncio.all_tasks() - {asyncio.current_task()}
+
+    calls, running = asyncio.run(run())
+    assert len(engine.log) == calls
+    assert running == set()
+    assert lab.runs() == ["interrupted"]
+
+
+@pytest.mark.parametrize("kind", ["scan", "rank", "analyze"])
+def test_the_same_step_twice_in_one_turn_is_done_once(lab: Any, say: Any, kind: str) -> None:
+    """S3, 86: doubles are not independent of each other."""
+    same = {"patterns": ["FACT"], "query": "What?"}
+    steps = [say.step("s1", kind, **same), say.step("s2", kind, **same)]
+    ran = lab.ask(lab.model(steps=steps), lab.corpus({"a.txt": "FACT x\n"}))
+    assert (ran.statuses()["s1"], ran.statuses()["s2"]) == ("completed", "skipped")

@@ -87,6 +87,10 @@ def test_a_count_without_patterns_scans_for_its_words() -> None:
         ('Which hour has the most lines with "refused"?', "count_by_time"),
         ("每小时有多少行提到“refused”？", "count_by_time"),
         ("按文件统计“refused”有多少行", "count_by_source"),
+        ("How many files mention a timeout?", "count_by_source"),
+        ("有多少个文件提到超时？", "count_by_source"),
+        ("How many errors were there between 09:00 and 10:00?", "count_by_time"),
+        ("11:00之后有多少错误？", "count_by_time"),
     ],
 )
 def test_counts_can_be_asked_for_by_source_and_by_time(question: str, operation: str) -> None:
@@ -219,6 +223,21 @@ def test_an_extreme_is_computed(question: str, operation: str) -> None:
     plan = ask(question, "lookup", ('"refused"',))
 
     assert shape(plan.steps)[:2] == [("scan", "", []), ("compute", operation, ["s1"])]
+
+
+@pytest.mark.parametrize(
+    ("question", "patterns"),
+    [
+        ('When was the first "Failed password" for root?', ['"Failed password"', "root"]),
+        ('When was the first "Failed password" from 1.2.3.4?', ['"Failed password"', "1.2.3.4"]),
+        ('When was the last "Failed password" recorded?', ['"Failed password"']),
+    ],
+)
+def test_an_extreme_keeps_what_the_question_limits_it_to(
+    question: str, patterns: list[str]
+) -> None:
+    named = ('"Failed password"', *(("1.2.3.4",) if "1.2.3.4" in question else ()))
+    assert ask(question, "lookup", named).steps[0].patterns == patterns
 
 
 def test_last_week_is_no_extreme() -> None:

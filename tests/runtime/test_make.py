@@ -18,11 +18,8 @@ def test_the_embedded_default_needs_nothing() -> None:
 
 
 def test_the_simulated_model_takes_its_weaknesses_from_the_name() -> None:
-    assert (
-        make_lm("simulated").model
-        == make_lm("simulated:recall=0.8,seed=3").model
-        == "spantree/simulated"
-    )
+    for name in ("simulated", "simulated:recall=0.8,seed=3"):
+        assert make_lm(name).model == f"spantree/{name}"
     with pytest.raises(ModelError, match="charm"):
         make_lm("simulated:charm=1")
 
@@ -31,7 +28,7 @@ def test_the_scripted_model_reads_a_file_and_names_itself_a_stand_in(tmp_path: P
     path = tmp_path / "replies.json"
     path.write_text(json.dumps([{"answer": "x"}]), encoding="utf-8")
     lm = make_lm(f"scripted:{path}")
-    assert lm.model == "spantree/scripted"
+    assert lm.model == f"spantree/scripted:{path}"  # so that a record says how to make it again
     with dspy.context(lm=lm, adapter=dspy.JSONAdapter(), trace=None):
         assert dspy.Predict("question -> answer")(question="q").answer == "x"
 
@@ -65,6 +62,13 @@ def test_missing_credentials_are_found_before_the_first_call(
     assert make_lm(name, api_key="given").kwargs["api_key"] == "given"
     monkeypatch.setenv(key, "in the environment")
     assert make_lm(name).model == name
+
+
+@pytest.mark.parametrize("address", ["", "localhost:8000", "notaurl", "ftp://host/v1", "http://"])
+def test_an_address_that_is_no_url_is_found_before_the_first_call(address: str) -> None:
+    with pytest.raises(ModelError, match="is not a URL") as refused:
+        make_lm("openai/own-model", api_base=address)
+    assert "http://" in refused.value.hint
 
 
 def test_a_local_server_needs_no_key() -> None:

@@ -108,6 +108,31 @@ def test_log_lines_stand_for_themselves() -> None:
     ]
 
 
+@pytest.mark.parametrize(
+    ("hours", "expected"),
+    [
+        ("between 09:30 and 10:00", [1, 2]),
+        ("after 10:00", [2, 3, 4]),
+        ("before 09:30", [0]),
+        ("09:30到10:00之间", [1, 2]),
+        ("from 23:00 to 09:00", [0, 4]),
+        ("at all", [0, 1, 2, 3, 4]),
+    ],
+)
+def test_only_lines_of_the_hours_that_the_question_names_count(
+    hours: str, expected: list[int]
+) -> None:
+    clocks = ("08:59:59", "09:30:00", "10:00:00", "10:00:01", "23:10:00")
+    lines = [
+        f"2026-03-10 {clock} ERROR pool {name}"
+        for clock, name in zip(clocks, ("alpha", "beta", "gamma", "delta", "omega"), strict=True)
+    ]
+    question = f"Which pool errors occurred {hours}?"
+    within = [lines[at] for at in expected]
+    assert quotes(read(question, "\n".join(lines), kind="timeline")) == within
+    assert set(quotes(read(question, "\n".join(lines)))) <= set(within)
+
+
 def test_a_record_of_a_table_or_of_jsonl_is_a_unit() -> None:
     table = "id,city,visitors\n1,Oslo,44\n2,Bergen,31\n3,Molde,12\n"
     assert quotes(read("How many visitors had Bergen?", table))[-1] == "2,Bergen,31"

@@ -16,6 +16,7 @@ _FROM = re.compile(
 _UNTIL = re.compile(
     rf"\b(?:before|until|till|by)\s+{_TIME}|{_LEAD}{_TIME}\s*(?:之前|以前|前)", re.IGNORECASE
 )
+_BEFORE = re.compile("before|前", re.IGNORECASE)
 _CLOCK = re.compile(
     r"(?<!\d)(\d{1,2}):(\d{2})(?::(\d{2}))?|(?<!\d)\d{6} (\d{2})(\d{2})(\d{2})(?!\d)"
     r"|(?<=\d-)(\d{2})\.(\d{2})\.(\d{2})(?!\d)"
@@ -48,7 +49,8 @@ def clock_range(question: str) -> ClockRange | None:
     if since := _FROM.search(question):
         return _range(_seconds(_given(since)), _DAY)
     if until := _UNTIL.search(question):
-        return _range(0, _seconds(_given(until)))
+        last = _seconds(_given(until))
+        return _range(0, last - 1 if last and _BEFORE.search(until.group()) else last)
     return None
 
 
