@@ -17,7 +17,7 @@ from programs.review import Review
 from programs.run import Run
 from programs.verify import MAX_CITATIONS, supports_cause
 from runtime.claims import Citation, Claim, Computed
-from runtime.errors import LimitReached, StepError
+from runtime.errors import ContextOverflow, LimitReached, StepError, TruncatedReply
 from runtime.frames import Frame
 from runtime.observations import ComputedResult, Concluded, Observation, Returned
 from signatures import ClaimDigest, ComputedValue, PlannedStep, Statement
@@ -25,6 +25,7 @@ from signatures.claims import ClaimStatus
 
 DIGEST = 80_000
 """Code points of claims shown to one concluding call; more are concluded in groups first."""
+_SIZES = (DIGEST, DIGEST // 4, DIGEST // 16)
 QUOTE = 600
 _NUMBER = re.compile(r"\d[\d,.]*\d|\d")
 _WEAKNESS: Mapping[ClaimStatus, int] = {
@@ -72,7 +73,7 @@ class Conclusion:
             nothing = Concluded(statements=(), unknowns=(), mechanical=False)
             return success(counted(0, "statement"), nothing)
         try:
-            statements, unknowns = await self._stated(frame, step, usable, computed, coverage)
+            statements, unknowns = await self._fitted(frame, step, usable, computed, coverage)
             if all(each.status == "insufficient" for each in statements):
                 statements = [*statements, *counts_as_they_are(usable, computed)]
         except StepError as error:
@@ -87,7 +88,7 @@ class Conclusion:
         seen = success(counted(len(statements), "statement"), payload)
         return seen.model_copy(update={"error_class": problem, "error": trouble})
 
-    async def _stated(
+    async def _fitted(
         self,
         frame: Frame,
         step: PlannedStep,
@@ -95,24 +96,48 @@ class Conclusion:
         computed: Sequence[Computed],
         coverage: str,
     ) -> tuple[list[Claim], list[str]]:
-        """Statements over the claims; in groups first when they are too many for one call."""
-        groups = in_groups(claims)
+        """Statements over the claims, in smaller and smaller groups as long as they are too much for the model."""
+        for size in _SIZES:
+            groups = in_groups(in_order(claims, computed), size)
+            try:
+                return await self._stated(frame, step, groups, computed, coverage)
+            except (ContextOverflow, TruncatedReply):
+                if size == _SIZES[-1] or len(claims) < 2:
+                    raise
+        raise AssertionError("the last size returns or raises")
+
+    async def _stated(
+        self,
+        frame: Frame,
+        step: PlannedStep,
+        groups: Sequence[Sequence[Claim]],
+        computed: Sequence[Computed],
+        coverage: str,
+    ) -> tuple[list[Claim], list[str]]:
+        """Statements over groups of claims; several groups are concluded one by one, then together.
+
+        Of a timeline the groups are stretches: their statements, one stretch after the other, are the conclusion.
+        """
+        base = f"{frame.id}/{step.id}"
+        if len(groups) == 1:
+            return await self._call(frame, step, groups[0], computed, coverage, f"{base}/final")
+        partial: list[Claim] = []
         unknowns: list[str] = []
-        if len(groups) > 1:
-            partial: list[Claim] = []
-            for number, group in enumerate(groups, 1):
-                key = f"{frame.id}/{step.id}/group{number}"
-                made, open_ends = await self._call(frame, step, group, (), coverage, key)
-                partial.extend(each for each in made if each.status != "insufficient")
-                unknowns.extend(open_ends)
-            named = {claim_id for each in computed for claim_id in each.claim_ids}
-            claims = [
-                *partial,
-                *(claim for claim in claims if claim.computed and claim.id in named),
-            ]
-        key = f"{frame.id}/{step.id}/final"
-        made, open_ends = await self._call(frame, step, claims, computed, coverage, key)
-        return made, [*unknowns, *open_ends]
+        for number, group in enumerate(groups, 1):
+            key = f"{base}/group{number}of{len(groups)}"
+            own = about(computed, group)
+            made, open_ends = await self._call(frame, step, group, own, coverage, key)
+            partial.extend(each for each in made if each.status != "insufficient")
+            unknowns.extend(open_ends)
+        if any(each.name == "timeline" for each in computed):
+            return partial, list(dict.fromkeys(unknowns))
+        counted_ones = [each for group in groups for each in group if each.computed]
+        known = about(computed, counted_ones)
+        key = f"{base}/final{len(groups)}"
+        made, open_ends = await self._call(
+            frame, step, [*partial, *counted_ones], known, coverage, key
+        )
+        return made, list(dict.fromkeys([*unknowns, *open_ends]))
 
     async def _call(
         self,
@@ -157,13 +182,35 @@ class Conclusion:
         return made, [each for each in reply.unknowns if each.strip()]
 
 
-def in_groups(claims: Sequence[Claim]) -> list[list[Claim]]:
-    """Claims in groups that one call can be shown."""
+def in_order(claims: Sequence[Claim], computed: Sequence[Computed]) -> list[Claim]:
+    """Claims in the order of the timeline, if one was computed; else as they are."""
+    named = [each.claim_ids for each in computed if each.name == "timeline"]
+    place = {claim_id: at for at, claim_id in enumerate(id for ids in named for id in ids)}
+    return sorted(claims, key=lambda claim: place.get(claim.id, len(place)))
+
+
+def about(computed: Sequence[Computed], claims: Sequence[Claim]) -> list[Computed]:
+    """The computed values that rest on these claims alone; of a timeline, the entries that do."""
+    known = {claim.id for claim in claims}
+    kept = []
+    for each in computed:
+        if each.name == "timeline":
+            pairs = zip(each.lines, each.claim_ids, strict=True)
+            entries = [(line, id) for line, id in pairs if id in known]
+            lines, ids = tuple(line for line, _ in entries), tuple(id for _, id in entries)
+            kept.append(each.model_copy(update={"lines": lines, "claim_ids": ids}))
+        elif known.issuperset(each.claim_ids):
+            kept.append(each)
+    return kept
+
+
+def in_groups(claims: Sequence[Claim], most: int = DIGEST) -> list[list[Claim]]:
+    """Claims in groups that one call can be shown: `most` code points of text and quotes."""
     groups: list[list[Claim]] = [[]]
     size = 0
     for claim in claims:
         length = len(claim.text) + sum(min(len(each.quote), QUOTE) for each in claim.citations[:3])
-        if groups[-1] and size + length > DIGEST:
+        if groups[-1] and size + length > most:
             groups.append([])
             size = 0
         groups[-1].append(claim)

@@ -81,7 +81,9 @@ def _embedded(name: str) -> dspy.LM | None:
         # The reader is loaded here because only these two names need it.
         from runtime.models.extractive.engine import ExtractiveEngine
 
-        return SimulatedEngine(ExtractiveEngine(), Weaknesses.parse(argument)).lm(f"spantree/{name}")
+        return SimulatedEngine(ExtractiveEngine(), Weaknesses.parse(argument)).lm(
+            f"spantree/{name}"
+        )
     return None
 
 

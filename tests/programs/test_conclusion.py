@@ -236,3 +236,48 @@ def test_a_first_reply_that_cannot_be_read_is_asked_for_again(lab: Any) -> None:
     ran = lab.ask(lab.model(rule), lab.corpus(TWO))
     assert not ran.answer.degraded
     assert len(ran.answer.claims) == 2
+
+
+def test_a_conclusion_that_is_too_much_for_the_model_is_made_in_groups(lab: Any, say: Any) -> None:
+    """26: a context overflow splits the work; no evidence is lost on the way."""
+    lines = [f"FACT number {n} " + f"and so on {n} " * 60 for n in range(12)]
+
+    def writer(request: Any) -> Any:
+        ids = [each["claim_id"] for each in request.value("claims", [])]
+        if len(ids) > 6:
+            return Reply(error="context")
+        return say.conclude((f"{len(ids)} things.", ids)) if ids else say.conclude()
+
+    ran = lab.ask(lab.model(Conclude=writer), lab.corpus({"a.txt": "\n".join(lines) + "\n"}))
+    assert len(ran.asked("Conclude")) > 2
+    assert not ran.answer.degraded
+    cited = {cite.line_start for claim in ran.answer.claims for cite in claim.citations}
+    assert cited == set(range(1, 13))
+
+
+def test_a_timeline_in_stretches_keeps_its_order(lab: Any, say: Any) -> None:
+    lines = [
+        f"2026-03-10 09:{n:02}:00,000 ERROR FACT step {n} " + f"and so on {n} " * 60
+        for n in range(12)
+    ]
+
+    def reader(request: Any) -> Any:
+        found = lab.facts(request)
+        times = [each["text"].removeprefix("It says: ")[:23] for each in found["claims"]]
+        timed = zip(found["claims"], times, strict=True)
+        return {**found, "claims": [{**each, "time": time} for each, time in timed]}
+
+    def writer(request: Any) -> Any:
+        claims = request.value("claims", [])
+        return Reply(error="context") if len(claims) > 6 else lab.restated(request)
+
+    steps = [
+        say.step("s1", "analyze"),
+        say.step("s2", "compute", targets=["s1"], operation="timeline"),
+        say.step("s3", "conclude"),
+    ]
+    model = lab.model(kind="timeline", steps=steps, AnalyzeLeaf=reader, Conclude=writer)
+    ran = lab.ask(model, lab.corpus({"a.log": "\n".join(lines) + "\n"}), "What happened?")
+    assert [claim.citations[0].line_start for claim in ran.answer.claims] == list(range(1, 13))
+    assert [entry["line"] for entry in ran.answer.value] == list(range(1, 13))
+    assert not ran.answer.degraded
