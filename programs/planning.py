@@ -101,19 +101,23 @@ def stated(steps: Sequence[PlannedStep]) -> list[PlannedStep]:
 
 
 def placed(steps: Sequence[PlannedStep], known: Callable[[str], bool]) -> list[PlannedStep]:
-    """The steps without targets that say "everything", as small models do: that is what no targets mean.
+    """The steps with their targets read as small models write them: as lines of the overview, copied whole.
 
-    `known` tells whether a target names a source or a partition.
+    "source a.log | log | ..." is a.log, and "corpus: 4 sources, ..." or "all" are what no targets mean. `known` tells
+    whether a target names a source or a partition.
     """
     ids = {each.id for each in steps}
 
-    def kept(target: str) -> bool:
-        # The overview says "corpus: 4 sources, ...", and that is copied whole.
-        name = target.partition(":")[0].strip().casefold()
-        return target in ids or known(target) or name not in _EVERYTHING
+    def meant(target: str) -> str:
+        if target in ids or known(target):
+            return target
+        name = target.partition(" | ")[0].strip().removeprefix("source ").strip()
+        if known(name):
+            return name
+        return "" if name.partition(":")[0].casefold() in _EVERYTHING else target
 
     return [
-        each.model_copy(update={"targets": [one for one in each.targets if kept(one)]})
+        each.model_copy(update={"targets": [name for one in each.targets if (name := meant(one))]})
         for each in steps
     ]
 

@@ -27,7 +27,7 @@ Operation = Literal[
 class PlannedStep(Wire):
     """One step of a plan. Fields that an action does not use are empty.
 
-    `targets`: ids of sources, of partitions or of earlier steps; [] means the whole corpus.
+    `targets`: names of sources, ids of partitions or of earlier steps, alone; [] means the whole corpus.
     `depends_on`: ids of earlier steps.
     """
 

@@ -13,7 +13,7 @@ class Refine(dspy.Signature):
     """Digest the observation of the step just executed and decide about the remaining steps.
 
     keep: the remaining steps stand as they are and can still answer the task (return an empty list). revise: return
-    the new list of remaining steps; finished steps cannot be changed. finish: go to `conclude` at once.
+    all the steps that shall still run; finished steps cannot be changed. finish: go to `conclude` at once.
     After a failed step, revise: mend it, or take another way.
     By class of error: success: continue as planned. timeout: retry the original action. permission: ask, and
     suspend only the steps that depend on it. missing_input: ask. not_found: widen or change the search

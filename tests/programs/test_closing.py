@@ -72,6 +72,12 @@ def test_the_line_of_the_overview_is_the_whole_corpus(lab: Any, say: Any) -> Non
     assert (ran.statuses()["s1"], ran.answer.coverage.ratio) == ("completed", 1.0)
 
 
+@pytest.mark.parametrize("name", ["source a.txt", "source a.txt | text | 2 lines | 27 chars"])
+def test_the_line_of_a_source_is_the_source(lab: Any, say: Any, name: str) -> None:
+    ran = lab.ask(lab.model(steps=[say.step("s1", "analyze", targets=[name])]), lab.corpus(TWO))
+    assert [each.text for each in ran.answer.claims] == ["It says: FACT the valve is open"]
+
+
 def test_what_is_called_like_that_is_what_is_meant() -> None:
     steps = [
         step("all", "Scan", "scan", targets=["corpus"]),

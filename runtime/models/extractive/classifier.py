@@ -175,6 +175,10 @@ _STRUCTURAL: frozenset[str] = frozenset(
     logged recorded listed respectively most frequent busiest
     """.split()  # noqa: SIM905 (a list of a hundred literals is no easier to read)
 )
+# By what lines are counted is not what they must mention: "per service", "which host".
+_GROUPED = _signal(
+    r"\b(?:per|by|(?:for |in |of )?each|every|which|what) (?:services?|hosts?|documents?)\b"
+)
 _CHINESE_FRAME = re.compile(
     r"(?:一共|总共|共)?有?(?:多少|几)(?:次|个|条|行|起|处|种|位|名|台|人|份|笔)?|一共|总共|共有|请问|统计|计算"
     r"|(?:日志|文件|记录|来源|文档)(?:文件)?[中里]?|里面|其中|当中|[中里](?=有|共|总|出现|提到|包含|$)|提到|出现|包含|含有"
@@ -232,6 +236,7 @@ def counted_words(frame: str, corpus: Overview) -> list[str]:
             frame = re.sub(
                 rf"(?i)(?<![\w-])(?:in|of|from)?\s*{re.escape(spelled)}(?![\w-])", " ", frame
             )
+    frame = _GROUPED.sub(" ", frame)
     mention = _MENTION.search(frame)
     if mention is None:
         return unique(_singular(word) for word in _content(frame))
