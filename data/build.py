@@ -133,7 +133,7 @@ class Builder:
             location = Location("", batch, row, len(lines))
         self._contents[key] = Content(
             *key, document.encoding, document.bom, len(raw), lines.characters, document.status,
-            document.reason, location,
+            document.reason, document.undecodable, location,
         )  # fmt: skip
         self._unkept.add(key)
         if self._writer is not None and self._writer.bytes >= _SEGMENT_BYTES:
@@ -180,6 +180,7 @@ class Builder:
             lines=content.location.rows,
             parse_status=content.status,
             reason=content.reason,
+            undecodable=content.undecodable,
         )
 
 

@@ -23,7 +23,7 @@ CREATE TABLE IF NOT EXISTS files (
 ) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS contents (
     sha256 TEXT, parser TEXT, parser_version INTEGER, encoding TEXT, bom INTEGER, bytes INTEGER,
-    characters INTEGER, status TEXT, reason TEXT, segment TEXT, batch INTEGER, row INTEGER, rows INTEGER,
+    characters INTEGER, status TEXT, reason TEXT, undecodable INTEGER, segment TEXT, batch INTEGER, row INTEGER, rows INTEGER,
     PRIMARY KEY (sha256, parser, parser_version)
 ) WITHOUT ROWID;
 """
@@ -63,6 +63,7 @@ class Content:
     characters: int
     status: ParseStatus
     reason: str
+    undecodable: int
     location: Location
 
     @property
@@ -118,18 +119,19 @@ class Catalog:
                 f"INSERT OR REPLACE INTO files VALUES ({_marks(9)})", file_rows
             )
             self._connection.executemany(
-                f"INSERT OR REPLACE INTO contents VALUES ({_marks(13)})", content_rows
+                f"INSERT OR REPLACE INTO contents VALUES ({_marks(14)})", content_rows
             )
 
 
 def _content(
     sha256: str, parser: str, version: int, encoding: str, bom: int, size: int, characters: int,
-    status: ParseStatus, reason: str, segment: str, batch: int, row: int, rows: int,
+    status: ParseStatus, reason: str, undecodable: int, segment: str, batch: int, row: int, rows: int,
 ) -> Content:  # fmt: skip
     location = Location(segment, batch, row, rows)
     return Content(
-        sha256, parser, version, encoding, bool(bom), size, characters, status, reason, location
-    )
+        sha256, parser, version, encoding, bool(bom), size, characters, status, reason, undecodable,
+        location,
+    )  # fmt: skip
 
 
 def _flat(content: Content) -> tuple[object, ...]:

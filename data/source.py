@@ -12,7 +12,7 @@ class Source(BaseModel):
 
     `text_expected` says of a source without text that it should have some: a document of an unsupported format,
     a file that could not be read. It could hold an answer; an image or an archive could not, as far as this
-    suite reads.
+    suite reads. `undecodable` counts the bytes, or sequences of bytes, that are shown as U+FFFD.
     """
 
     model_config = ConfigDict(frozen=True)
@@ -30,6 +30,7 @@ class Source(BaseModel):
     parse_status: ParseStatus
     reason: str
     text_expected: bool = False
+    undecodable: int = 0
 
     @property
     def readable(self) -> bool:

@@ -1,8 +1,8 @@
 """Store: the folder in which corpora are kept, and how files get into it whole or not at all.
 
-corpora/v1/catalog.sqlite      which file has which content, and where the lines of a content lie
-corpora/v1/segments/*.arrow    the lines, each content once, shared between versions and corpora
-corpora/v1/versions/<version>  the manifest of a version, and what is derived from it (partitions, ranking)
+corpora/v2/catalog.sqlite      which file has which content, and where the lines of a content lie
+corpora/v2/segments/*.arrow    the lines, each content once, shared between versions and corpora
+corpora/v2/versions/<version>  the manifest of a version, and what is derived from it (partitions, ranking)
 
 Every file is written under a temporary name, flushed to the disk and renamed: a reader sees the old file, the
 new one or none, and builders that work at the same time at worst do the same work twice.
@@ -21,7 +21,8 @@ from platformdirs import user_cache_path
 
 from runtime.errors import CorpusError
 
-_LAYOUT = "v1"
+_LAYOUT = "v2"
+"""Raised when what is kept changes: corpora of another layout are not looked at, but parsed anew."""
 _STALE_SECONDS = 24 * 3600
 
 

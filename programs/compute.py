@@ -253,6 +253,7 @@ def _grouped(inputs: Inputs) -> Inputs:
 
 
 def _first_of(group: Sequence[Claim]) -> Claim:
+    """One claim for a group in the order of time: the first, which cites the first and the last occurrence."""
     first, last = group[0], group[-1]
     total = sum(int(_field(claim, "occurrences") or 1) for claim in group)
     kept = tuple(
@@ -264,7 +265,8 @@ def _first_of(group: Sequence[Claim]) -> Claim:
         *kept,
         *(type(first.fields[0])(name=name, value=value) for name, value in added.items()),
     ]
-    return first.model_copy(update={"fields": tuple(fields)})
+    ends = tuple(dict.fromkeys((first.citations[0], last.citations[-1])))
+    return first.model_copy(update={"fields": tuple(fields), "citations": ends})
 
 
 def _conflicts(inputs: Inputs) -> Observation:

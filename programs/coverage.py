@@ -97,9 +97,7 @@ def unparsed(workspace: Workspace, scope: tuple[str, ...] = ()) -> tuple[str, ..
 def undecodable(workspace: Workspace) -> tuple[str, ...]:
     """Sources of which a part could not be decoded."""
     return tuple(
-        source.id
-        for source in workspace.corpus.sources
-        if source.parse_status == "degraded" and "byte" in source.reason
+        source.id for source in workspace.corpus.sources if source.readable and source.undecodable
     )
 
 
@@ -236,10 +234,10 @@ def _truncations(workspace: Workspace, payloads: Iterable[Payload]) -> Iterable[
     for payload in payloads:
         if isinstance(payload, Scanned) and payload.total > len(payload.hits):
             what = " and ".join(payload.patterns)
-            yield f"{len(payload.hits)} of {payload.total} lines that match {what} were kept"
+            yield f"only {len(payload.hits)} of {payload.total} lines that match {what} were kept"
     broken = undecodable(workspace)
     if broken:
-        yield f"{counted(len(broken), 'source')} could not be decoded completely: {listed(broken)}"
+        yield f"some bytes of {listed(broken)} could not be decoded"
 
 
 def described(coverage: Coverage) -> str:

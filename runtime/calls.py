@@ -8,12 +8,12 @@ import asyncio
 import hashlib
 import time
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass, field
 from typing import Any
 
 import dspy
 from pydantic_core import to_json
 
+from runtime.attempts import Attempt, Check, Job
 from runtime.call_log import CallLog, CallRecord, MemoryCallLog
 from runtime.errors import (
     LimitReached,
@@ -40,41 +40,6 @@ __all__ = ["CallLog", "CallRecord", "Caller", "MemoryCallLog"]
 UNKNOWN_REPLY_TOKENS = 256
 """Reserved for a reply when the model has no declared maximum."""
 LONGEST_BACK_OFF = 60.0
-
-
-Check = Callable[[dspy.Prediction], None]
-
-
-@dataclass(frozen=True)
-class _Job:
-    """A call that is to be made: the same for all its attempts."""
-
-    predictor: Any
-    signature: Any
-    inputs: dict[str, Any]
-    lm: dspy.BaseLM
-    key: str
-    frame_id: str
-    step_id: str
-    check: Check | None
-    input_hash: str
-    prompt_version: str
-    span_ids: tuple[str, ...]
-    settings: dict[str, Any]
-    asked: dict[str, Any]
-    price: Price | None
-
-
-@dataclass
-class _Attempt:
-    """One try at a job. `feedback` says what was wrong with the reply before."""
-
-    number: int
-    feedback: str
-    meter: Meter
-    reservation: Reservation
-    record: CallRecord
-    begun: float = field(default_factory=time.monotonic)
 
 
 class Caller:
@@ -139,7 +104,7 @@ class Caller:
         rendered = to_json(inputs, fallback=str)
         price = await self._price(lm)
         settings = {**lm.kwargs, **predict.config}
-        job = _Job(
+        job = Job(
             predictor=predictor,
             signature=predict.signature,
             inputs=inputs,
@@ -157,7 +122,7 @@ class Caller:
         )
         return await self._attempts(job)
 
-    async def _attempts(self, job: _Job) -> dspy.Prediction:
+    async def _attempts(self, job: Job) -> dspy.Prediction:
         feedback = ""
         for number in range(1, self._limits.retries + 2):
             failure = await self._attempt(job, number, feedback)
@@ -174,12 +139,12 @@ class Caller:
                 await self._back_off(failure.error, number)
         raise AssertionError("the last attempt returns or raises")
 
-    def _again(self, job: _Job, failure: Failure, feedback: str) -> bool:
+    def _again(self, job: Job, failure: Failure, feedback: str) -> bool:
         if isinstance(failure.error, ParseFailure):
             return not feedback
         return failure.transient or (failure.schema_refused and isinstance(job.lm, OwnServer))
 
-    async def _attempt(self, job: _Job, number: int, feedback: str) -> "dspy.Prediction | Failure":
+    async def _attempt(self, job: Job, number: int, feedback: str) -> "dspy.Prediction | Failure":
         attempt = await self._opened(job, number, feedback)
         try:
             prediction = await self._predicted(job, attempt)
@@ -201,7 +166,7 @@ class Caller:
         self._close(attempt, attempt.record.model_copy(update=done))
         return prediction
 
-    async def _opened(self, job: _Job, number: int, feedback: str) -> _Attempt:
+    async def _opened(self, job: Job, number: int, feedback: str) -> Attempt:
         if self._cancelled():
             raise RunCancelled("the run was cancelled: no call starts any more")
         reservation = await self._reserved(job.asked)
@@ -224,7 +189,7 @@ class Caller:
             self._ledger.refund(reservation)
             self._released()
             raise
-        return _Attempt(number, feedback, meter, reservation, record)
+        return Attempt(number, feedback, meter, reservation, record)
 
     async def _reserved(self, asked: dict[str, Any]) -> Reservation:
         """A reservation, once fewer calls than `in_flight` are open, whichever steps they are of.
@@ -252,7 +217,7 @@ class Caller:
             if not waiter.done():
                 waiter.set_result(None)
 
-    async def _predicted(self, job: _Job, attempt: _Attempt) -> dspy.Prediction:
+    async def _predicted(self, job: Job, attempt: Attempt) -> dspy.Prediction:
         arguments = {**job.inputs, "lm": attempt.meter.lm, "config": _config(job, attempt)}
         if attempt.feedback:
             arguments["retry_feedback"] = attempt.feedback
@@ -288,7 +253,7 @@ class Caller:
                 raise LimitReached("wall_seconds", self._ledger.elapsed, cap) from error
             raise TimeoutFailure(f"no reply within {seconds:g} s") from error
 
-    def _close(self, attempt: _Attempt, record: CallRecord, *, lost: bool = False) -> None:
+    def _close(self, attempt: Attempt, record: CallRecord, *, lost: bool = False) -> None:
         meter = attempt.meter
         usage = meter.usage(attempt=attempt.number, lost=lost)
         if meter.touched:
@@ -397,7 +362,7 @@ def _is_lost(error: BaseException) -> bool:
     return isinstance(error, TimeoutFailure | LimitReached | asyncio.CancelledError)
 
 
-def _config(job: _Job, attempt: _Attempt) -> dict[str, Any]:
+def _config(job: Job, attempt: Attempt) -> dict[str, Any]:
     """A new rollout id passes by DSPy's cache, which would return the same bad reply for ever.
 
     At temperature 0 DSPy warns about it, and the feedback in the prompt is enough.

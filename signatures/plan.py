@@ -47,7 +47,7 @@ class Plan(dspy.Signature):
     Each step starts with a verb, is concrete and can be executed by itself; earlier results are later
     inputs. Use as few steps as possible, never more than `max_steps`. The last step is `conclude`.
     Actions:
-    - scan: find every line that contains all `patterns` ("quoted": exact; /regex/; bare: ignoring case). Exhaustive.
+    - scan: find every line that contains all `patterns` ("quoted": exact; /regex/; bare: ignoring case; not "quoted": absent). Exhaustive.
     - rank: find the passages most relevant to `query`. Not exhaustive: never use it for counts, lists or absence.
     - read: fetch the text around the results of the steps in `targets`, or of partitions.
     - analyze: let readers answer `query` from the `targets` (results of earlier steps, partitions, sources).

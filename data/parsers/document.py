@@ -10,13 +10,17 @@ from data.source import ParseStatus
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """The text of a file as UTF-8, never normalized, and how well it could be read (`reason`: what is wrong)."""
+    """The text of a file as UTF-8, never normalized, and how well it could be read.
+
+    `reason` tells what is wrong; `undecodable` counts the bytes, or sequences of bytes, that were replaced.
+    """
 
     utf8: bytes | memoryview
     encoding: str
     bom: bool
     status: ParseStatus
     reason: str
+    undecodable: int = 0
 
 
 class Parser(Protocol):
@@ -43,10 +47,12 @@ class Parser(Protocol):
 def text_document(decoded: Decoded, complaint: str = "") -> Document:
     """The document of a format whose text is the file's own. `complaint`: what breaks the rules of the format."""
     if decoded.utf8 is None:
-        return Document(b"", "", decoded.bom, "failed", decoded.reason)
+        return Document(b"", "", decoded.bom, "failed", decoded.reason, decoded.undecodable)
     reason = "; ".join(part for part in (decoded.reason, complaint) if part)
     status: ParseStatus = "degraded" if reason else "ok" if len(decoded.utf8) else "empty"
-    return Document(decoded.utf8, decoded.encoding, decoded.bom, status, reason)
+    return Document(
+        decoded.utf8, decoded.encoding, decoded.bom, status, reason, decoded.undecodable
+    )
 
 
 class PlainParser:

@@ -79,9 +79,14 @@ def _gaps(coverage: Coverage) -> list[str]:
     gaps = [f"{count(n, 'partition')} {what}" for n, what in counted if n]
     if coverage.unparsed:
         gaps.append(f"{count(len(coverage.unparsed), 'source')} not readable")
-    if coverage.truncations:
-        gaps.append("something was cut")
-    return gaps
+    return [*gaps, *_first_truncation(coverage.truncations)]
+
+
+def _first_truncation(truncations: Sequence[str]) -> Iterator[str]:
+    """The first of them, and how many more there are: a title names one, the page below lists them."""
+    if truncations:
+        more = len(truncations) - 1
+        yield truncations[0] + (f" (and {more:,} more)" if more else "")
 
 
 def _statements(page: Page, answer: Answer, numbering: Numbering) -> None:
@@ -192,7 +197,7 @@ def _not_covered(page: Page, answer: Answer) -> None:
     page.item(coverage_words(coverage))
     if coverage.unparsed:
         page.item("not readable: " + _some(coverage.unparsed))
-    _listed(page, [f"cut: {each}" for each in coverage.truncations], "cuts")
+    _listed(page, coverage.truncations, "gaps")
     _listed(page, [_search(each) for each in coverage.searches], "searches")
 
 

@@ -63,6 +63,15 @@ def test_only_the_changed_file_goes_into_a_new_segment(folder: Path, store: Path
     assert [hit.source for hit in hits] == ["a.txt"] * 10 + ["b.txt"] + ["c.txt"] * 10
 
 
+def test_undecodable_bytes_are_a_fact_of_the_source_that_is_kept(tmp_path: Path, store: Path) -> None:
+    (tmp_path / "torn.txt").write_bytes("一行日志 ".encode() + b"\xff\xfe\n")
+    (tmp_path / "torn.json").write_text("{ 7 bytes")
+    opened = [open_corpus([tmp_path], store=store) for _ in range(2)]
+    for corpus in (*opened, load_corpus(opened[0].version, store=store)):
+        counts = {source.id: source.undecodable for source in corpus.sources if source.readable}
+        assert counts == {"torn.json": 0, "torn.txt": 2}
+
+
 def test_a_content_is_kept_once(folder: Path, store: Path) -> None:
     (folder / "copy-of-a.txt").write_text((folder / "a.txt").read_text())
     open_corpus([folder], store=store)

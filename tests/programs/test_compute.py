@@ -241,6 +241,8 @@ def test_a_timeline_merges_what_readers_of_one_window_each_reported(lab: Any, sa
     merged = {field.name: field.value for field in computed(ran).claims[0].fields}
     assert (merged["occurrences"], merged["windows"]) == ("4", "2")
     assert merged["last_seen"] == "2026-03-02 08:01:09"
+    quotes = [each.quote for each in computed(ran).claims[0].citations]
+    assert quotes == ["disk full", "disk gone"], "the first and the last occurrence are cited"
 
 
 def test_distinct_values_keep_all_their_evidence(lab: Any, say: Any) -> None:

@@ -189,7 +189,16 @@ def test_bytes_that_could_not_be_decoded_limit_absence(lab: Any, say: Any) -> No
     steps = [say.step("s1", "scan", patterns=['"needle"'])]
     ran = lab.ask(lab.model(kind="existence", steps=steps), lab.corpus({"j.txt": torn}), ASKED)
     assert ratio(ran) == ("not_found_in_covered", 1, 1)
-    assert any("could not be decoded" in each for each in ran.answer.coverage.truncations)
+    assert ran.answer.coverage.truncations == ("some bytes of j.txt could not be decoded",)
+
+
+def test_a_malformed_file_that_is_decoded_whole_limits_nothing(lab: Any, say: Any) -> None:
+    """Absence is limited by what could not be decoded, not by what a complaint happens to say."""
+    text = ("日本語のテキスト\n" * 40) + '"byte\n'
+    steps = [say.step("s1", "scan", patterns=['"needle"'])]
+    ran = lab.ask(lab.model(kind="existence", steps=steps), lab.corpus({"j.csv": text}), ASKED)
+    assert ran.corpus.source("j.csv").parse_status == "degraded"
+    assert ratio(ran) == ("not_found", 1, 1)
 
 
 def test_hits_beyond_the_page_are_counted_and_listed_as_cut(lab: Any, say: Any) -> None:

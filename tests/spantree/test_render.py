@@ -254,7 +254,7 @@ def test_a_partial_answer_says_what_is_missing_and_which_steps_are_not_done() ->
             Search(method="scan", query='"pool"', total=7, sources=3, exhaustive=True),
             Search(method="rank", query="who", total=20, sources=0, exhaustive=False),
         ),
-        truncations=("5 of 7 lines that match pool were kept",),
+        truncations=("only 5 of 7 lines that match pool were kept",),
         partitions=160,
     )
     answer = made(
@@ -278,7 +278,8 @@ def test_a_partial_answer_says_what_is_missing_and_which_steps_are_not_done() ->
         printed(answer)
         == """\
 Partial answer: limit reached: calls (12 of 12); 1 partition failed; 2
-partitions not examined; 1 source not readable; something was cut
+partitions not examined; 1 source not readable; only 5 of 7 lines that match
+pool were kept
   ! degraded: a plan was a fallback or was rescued from a malformed reply
   - The pool was full. (inferred) [1]
 
@@ -289,7 +290,7 @@ Not found or not covered
   - without evidence: Nobody knew.
   - examined 1 of 4 required partitions (the corpus has 160), 1 failed, 2 not
   - not readable: scan.pdf
-  - cut: 5 of 7 lines that match pool were kept
+  - only 5 of 7 lines that match pool were kept
   - searched every line of 3 sources for "pool": 7 lines
   - ranked by relevance for who: the best 20 passages (not exhaustive)
 
