@@ -1,0 +1,62 @@
+"""The README is true: its transcripts, its library example, its options and its JSON fields."""
+
+import re
+import shlex
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from spantree.cli.app import build
+
+ROOT = Path(__file__).resolve().parent.parent
+README = (ROOT / "README.md").read_text(encoding="utf-8")
+TRANSCRIPTS = re.findall(r"```\n\$ spantree (ask .*)\n((?:.*\n)+?)```", README)
+
+
+@pytest.fixture(autouse=True)
+def at_the_root(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.chdir(ROOT)
+    monkeypatch.setenv("SPANTREE_STORE", str(tmp_path))
+    monkeypatch.setenv("COLUMNS", "80")
+
+
+def test_there_are_transcripts() -> None:
+    assert len(TRANSCRIPTS) >= 2
+
+
+@pytest.mark.parametrize(("command", "shown"), TRANSCRIPTS)
+def test_a_transcript_is_what_the_command_prints(command: str, shown: str) -> None:
+    """All but the seconds and the id of the run."""
+    result = CliRunner().invoke(build(), shlex.split(command))
+    assert result.exit_code == 0
+    assert steady(result.stdout) == steady(shown)
+
+
+def steady(text: str) -> str:
+    text = re.sub(r"\d+(\.\d+)? s$", "N s", text.strip(), flags=re.MULTILINE)
+    return re.sub(r"^run \S+$", "run ID", text, flags=re.MULTILINE)
+
+
+def test_the_library_example_runs() -> None:
+    (example,) = re.findall(r"```python\n(.*?)```", README, re.DOTALL)
+    names: dict[str, object] = {}
+    exec(compile(example, "README.md", "exec"), names)
+    assert names["answer"].outcome == "answered"  # type: ignore[attr-defined]
+
+
+def test_every_option_of_the_readme_exists() -> None:
+    options = set(re.findall(r"(?<![\w-])--[a-z][a-z-]+", README))
+    helps = "".join(
+        CliRunner().invoke(build(), [verb, "--help"]).stdout
+        for verb in ("ask", "corpus", "runs", "show", "resume", "doctor")
+    )
+    assert not {each for each in options - {"--path", "--help"} if each not in helps}
+
+
+def test_every_field_of_the_json_is_documented() -> None:
+    command = ["ask", "How many lines mention ALERT?", "data/samples/incident", "--json"]
+    printed = CliRunner().invoke(build(), command).stdout
+    names = set(re.findall(r'"(\w+)":', printed)) - {"label", "count"}
+    (table,) = re.findall(r"\| field \| what it is \|\n(.*?)\n\n", README, re.DOTALL)
+    assert not {name for name in names if f"`{name}`" not in table}
