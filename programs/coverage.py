@@ -8,7 +8,7 @@ needed everything.
 """
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from data.pattern import Pattern
 from programs.answer import Coverage, Search
@@ -19,6 +19,7 @@ from programs.workspace import Workspace
 from runtime.errors import StepError
 from runtime.frames import Frame, RunState, Step
 from runtime.models.extractive.classifier import classify
+from runtime.models.extractive.mentions import demands
 from runtime.observations import Analyzed, ComputedResult, Payload, Ranked, ReadSpans, Scanned
 
 _SETTLING = ("count", "earliest", "latest", "difference")
@@ -106,7 +107,18 @@ def _in_order(workspace: Workspace, ids: Iterable[str]) -> tuple[str, ...]:
 
 
 def _reached(state: RunState, workspace: Workspace) -> Reached:
+    """What is settled. Strings of separate clauses may be searched for together, or each by itself."""
     own = own_patterns(state, workspace)
+    reached = _reached_for(own, state, workspace)
+    clauses = demands(state.frames["root"].task) if "root" in state.frames else []
+    if not clauses:
+        return reached
+    each = [_reached_for(own | _rendered(clause), state, workspace) for clause in clauses]
+    whole = frozenset[str].intersection(*(one.whole for one in each))
+    return replace(reached, whole=reached.whole | whole)
+
+
+def _reached_for(own: frozenset[str], state: RunState, workspace: Workspace) -> Reached:
     quoted = {each for each in own if each.startswith('"')}
     reached = Reached()
     for frame in state.frames.values():
@@ -145,6 +157,10 @@ def own_patterns(state: RunState, workspace: Workspace) -> frozenset[str]:
     if root is None:
         return frozenset()
     notations = classify(root.task, workspace.overview()).patterns
+    return _rendered(notations)
+
+
+def _rendered(notations: Iterable[str]) -> frozenset[str]:
     return frozenset(Pattern.parse(each).render() for each in notations)
 
 

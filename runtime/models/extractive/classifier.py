@@ -192,11 +192,11 @@ def classify(question: str, overview: str) -> Classification:
     corpus = read_overview(overview)
     frame = without_quotes(asked)
     kind, signal = _kind(frame)
-    patterns = named_strings(asked, corpus)
     if kind == "count" and not corpus.is_prose and _DIFFERENT.search(frame):
         kind, signal = "list", "different things are listed, not counted in lines"
     if kind == "lookup" and clock_range(frame) and _HAPPENED.search(frame):
         kind, signal = "timeline", "what happened within some hours is a course of events"
+    patterns = named_strings(asked, corpus, apart=kind != "count")
     if kind == "count" and not patterns:
         if corpus.is_prose and not _COUNTABLE.search(frame):
             kind, signal = "lookup", "the text is prose: a number is stated in it, not counted"
@@ -206,10 +206,10 @@ def classify(question: str, overview: str) -> Classification:
     return Classification(kind, kind in REQUIRES_ALL, patterns, f"{reason}.")
 
 
-def named_strings(question: str, corpus: Overview) -> list[str]:
-    """Patterns for the quoted phrases and the identifiers of a question."""
+def named_strings(question: str, corpus: Overview, *, apart: bool = False) -> list[str]:
+    """Patterns for the quoted phrases and the identifiers of a question (`apart`: see `quoted_patterns`)."""
     sources = tuple(source.id for source in corpus.sources)
-    exact = quoted_patterns(question)
+    exact = quoted_patterns(question, apart=apart)
     spelled = {pattern[1:-1].casefold() for pattern in exact}
     names = {
         name

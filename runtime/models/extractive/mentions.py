@@ -1,6 +1,7 @@
 """Mentions: the parts of a question that name exact strings (quoted phrases, expressions, identifiers)."""
 
 import re
+from itertools import permutations
 
 from runtime.models.extractive.negation import continues, negates
 from runtime.models.extractive.notation import absent, any_of, exact, names_of, unique
@@ -18,6 +19,17 @@ _EXPRESSION = (
     r"(?![A-Za-z0-9_/]))"
 )
 _LITERAL = re.compile(f"{_EXPRESSION}|{_QUOTED}")
+# What a new clause opens with: "and which mention", ", does". Not "and are followed by": that goes on about the same.
+_CLAUSE = re.compile(
+    r"(?:[,;.?!，；。？！]|\b(?:and|or|but)\b)\s*(?:(?:and|or|but)\s+)?(?:also\s+|then\s+|in\s+|on\s+)?"
+    r"(?:(?:which|who|whom|whose|what|when|where|why|how)\b"
+    r"|(?:is|are|was|were|does|do|did|has|have|had|can|could|will)"
+    r"(?:\s*$|\s+(?:there|any(?:one|body|thing)?|some(?:one|body|thing)?|the|an?|it|they|we|you)\b))"
+    r"|(?:[,;.?!，；。？！、]|并且?|以及|或者?|和|还|又|另外)\s*(?:并且?|以及|或者?|和|还|又|另外|在)?"
+    r"(?:是否|哪|有没有|有无|是不是|谁|什么|何时|为什么|怎|有?多少|有?几)",
+    re.I,
+)
+_MOST_ORDERED = 3
 _ALTERNATIVE = re.compile(r"^\s*(?:,\s*)?(?:or|或者|或|还是)\s*$", re.I)
 
 # Tokens in the order of their claim on the text: an address is not a decimal, a path is not a name.
@@ -78,8 +90,41 @@ def names(question: str) -> list[str]:
     return [name for name in found if not _NO_NAME.fullmatch(name)]
 
 
-def quoted_patterns(question: str) -> list[str]:
-    """Patterns for what is quoted: alternatives where "or" joins phrases, negations for what must be absent."""
+def quoted_patterns(question: str, *, apart: bool = False) -> list[str]:
+    """Patterns for what is quoted: alternatives where "or" joins phrases, negations for what must be absent.
+
+    They hold for one line, all of them. With `apart`, what two clauses ask for is one pattern with alternatives: no line
+    needs to have both.
+    """
+    clauses = _clauses(question)
+    if apart and len(clauses) > 1:
+        wholes = [_in_any_order(clause) for clause in clauses]
+        if all(wholes):
+            return [any_of(wholes)]
+    return unique(pattern for clause in clauses for pattern in clause)
+
+
+def demands(question: str) -> list[list[str]]:
+    """The patterns of each clause, where `quoted_patterns` makes alternatives of several clauses; otherwise none."""
+    clauses = _clauses(question)
+    apart = len(clauses) > 1 and all(_in_any_order(clause) for clause in clauses)
+    return clauses if apart else []
+
+
+def _in_any_order(patterns: list[str]) -> str:
+    """One pattern for the lines that match all of them; empty where no expression can say that."""
+    if len(patterns) == 1 and not patterns[0].startswith("not "):
+        return patterns[0]
+    if len(patterns) > _MOST_ORDERED or any(each.startswith("not ") for each in patterns):
+        return ""
+    parts = [any_of([each])[1:-1] for each in patterns]
+    orders = (".*".join(f"(?:{part})" for part in order) for order in permutations(parts))
+    return f"/{'|'.join(orders)}/"
+
+
+def _clauses(question: str) -> list[list[str]]:
+    """The patterns for what is quoted, clause by clause."""
+    clauses: list[list[tuple[bool, list[str]]]] = []
     groups: list[tuple[bool, list[str]]] = []
     end = 0
     for found in _LITERAL.finditer(question):
@@ -90,9 +135,16 @@ def quoted_patterns(question: str) -> list[str]:
         literal = found["expression"] or exact(_inner(found))
         if groups and _ALTERNATIVE.match(between):
             groups[-1][1].append(literal)
+        elif not groups or _CLAUSE.search(between):
+            groups = [(denied, [literal])]
+            clauses.append(groups)
         else:
             groups.append((denied, [literal]))
         end = found.end()
+    return [_patterns(groups) for groups in clauses]
+
+
+def _patterns(groups: list[tuple[bool, list[str]]]) -> list[str]:
     return unique(
         absent(pattern) if denied else pattern
         for denied, literals in groups

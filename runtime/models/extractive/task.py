@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from runtime.models.extractive.classifier import classify
-from runtime.models.extractive.mentions import without_quotes
+from runtime.models.extractive.mentions import quoted_patterns, without_quotes
 from runtime.models.extractive.notation import (
     Overview,
     question_of,
@@ -73,10 +73,16 @@ def task_from(
 
 
 def _about(question: str, patterns: Sequence[str]) -> bool:
-    """Whether every literal pattern occurs in the question."""
+    """Whether every literal pattern occurs in the question, and no expression comes from what another one quotes."""
     folded = question.casefold()
-    literals = (pattern.removeprefix("not ") for pattern in patterns)
-    return all(p.startswith("/") or p.strip('"').casefold() in folded for p in literals)
+    quoted = {*quoted_patterns(question), *quoted_patterns(question, apart=True)}
+    literals = (pattern.removeprefix("not ") for pattern in patterns if pattern not in quoted)
+    return all(
+        (not quoted or p in question)
+        if p.startswith("/")
+        else p.strip('"').casefold() in folded
+        for p in literals
+    )
 
 
 def next_number(*texts: str) -> int:
