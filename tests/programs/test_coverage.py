@@ -192,6 +192,22 @@ def test_bytes_that_could_not_be_decoded_limit_absence(lab: Any, say: Any) -> No
     assert ran.answer.coverage.truncations == ("some bytes of j.txt could not be decoded",)
 
 
+@pytest.mark.parametrize(
+    ("searches", "suffice"),
+    [([['"needle"']], False), ([['"needle"'], ['"pin"']], True), ([["/needle|pin/"]], True)],
+)
+def test_strings_of_two_clauses_are_absent_once_both_were_searched_for(
+    lab: Any, say: Any, searches: list[list[str]], suffice: bool
+) -> None:
+    """What no search has settled is read."""
+    steps = [say.step(f"s{i}", "scan", patterns=each) for i, each in enumerate(searches, 1)]
+    question = 'Does "needle" appear, and does "pin"?'
+    model = lab.model(kind="existence", steps=steps, AnalyzeLeaf=say.leaf())
+    ran = lab.ask(model, lab.corpus(FILES), question)
+    assert ratio(ran) == ("not_found", 3, 3)
+    assert ("AnalyzeLeaf" not in {call.signature for call in model.log}) is suffice
+
+
 def test_a_malformed_file_that_is_decoded_whole_limits_nothing(lab: Any, say: Any) -> None:
     """Absence is limited by what could not be decoded, not by what a complaint happens to say."""
     text = ("日本語のテキスト\n" * 40) + '"byte\n'

@@ -232,6 +232,7 @@ def test_a_run_that_was_taken_over_makes_no_further_call(lab: Any) -> None:
 
 
 def test_a_bug_is_raised_and_leaves_a_run_that_can_go_on(lab: Any) -> None:
+    """56: exceptions of the model's side that are no known failure are not swallowed."""
     corpus = lab.corpus(THREE)
     whole = lab.ask(lab.model(), corpus).answer
 
