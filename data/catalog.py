@@ -23,7 +23,8 @@ CREATE TABLE IF NOT EXISTS files (
 ) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS contents (
     sha256 TEXT, parser TEXT, parser_version INTEGER, encoding TEXT, bom INTEGER, bytes INTEGER,
-    characters INTEGER, status TEXT, reason TEXT, undecodable INTEGER, segment TEXT, batch INTEGER, row INTEGER, rows INTEGER,
+    characters INTEGER, status TEXT, reason TEXT, undecodable INTEGER,
+    segment TEXT, batch INTEGER, row INTEGER, rows INTEGER,
     PRIMARY KEY (sha256, parser, parser_version)
 ) WITHOUT ROWID;
 """

@@ -88,14 +88,14 @@ def checked_limits(limits: Limits) -> Limits:
     limits.check_start()
     if limits.calls is not None and limits.calls < MIN_CALLS:
         raise LimitsError(
-            f"{limits.calls} calls are too few to start: a question needs at least {MIN_CALLS}",
+            f"a question needs at least {MIN_CALLS} calls: {limits.calls} is too few to start",
             hint=f"allow more, for example --max-calls {MIN_CALLS * 5}, or leave the limit out",
         )
     if limits.depth < 1:
         raise LimitsError("the depth must be at least 1", hint="leave --max-depth out")
     if limits.steps_per_frame < MIN_STEPS:
         raise LimitsError(
-            f"{limits.steps_per_frame} step is too few: a frame needs at least {MIN_STEPS}, the last one to conclude",
+            f"a frame needs at least {MIN_STEPS} steps, the last one to conclude: {limits.steps_per_frame} is too few",
             hint="allow more steps per frame, or leave the limit out",
         )
     return limits

@@ -67,7 +67,11 @@ class QuestionError(UserError):
 
 
 class LimitsError(UserError):
-    """Raised when limits contradict each other or are too small to start."""
+    """Raised when limits contradict each other or are too small to start. `limit` names the one that is at fault."""
+
+    def __init__(self, message: str, hint: str = "", *, limit: str = "") -> None:
+        super().__init__(message, hint)
+        self.limit = limit
 
 
 class ModelError(UserError):

@@ -53,10 +53,13 @@ class Limits(BaseModel):
                 raise LimitsError(
                     f"the limit {name} is {value}: it must be 0 or more",
                     hint="leave a limit out to have no cap",
+                    limit=name,
                 )
             if value == 0 and name in _POSITIVE:
                 raise LimitsError(
-                    f"the limit {name} is 0: nothing could run", hint="use a value above 0"
+                    f"the limit {name} is 0: nothing could run",
+                    hint="use a value above 0",
+                    limit=name,
                 )
         return self
 
@@ -80,7 +83,9 @@ class Limits(BaseModel):
         for name in _NEEDED_TO_START:
             if getattr(self, name) == 0:
                 raise LimitsError(
-                    f"the limit {name} is 0: no call can be made", hint="raise it, or leave it out"
+                    f"the limit {name} is 0: no call can be made",
+                    hint="raise it, or leave it out",
+                    limit=name,
                 )
 
     def _set_values(self) -> dict[str, Any]:

@@ -15,7 +15,7 @@ from data.timestamp import TimestampReader
 HEAD_BYTES = 1 << 16
 """How much of a file the choice looks at."""
 
-CHOICE_VERSION = 1
+CHOICE_VERSION = 2
 """Raised whenever another parser, or none, is chosen for the same file."""
 
 _LOG = LogParser()
@@ -76,6 +76,7 @@ _HTML_STARTS = (b"<!doctype html", b"<html")
 _WIDE_MARKS = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE, codecs.BOM_UTF32_BE)
 _CONTROLS = bytes({*range(32), 127} - {*b"\t\n\r\f\v\b\x1b"})
 _MAX_CONTROLS = 0.02
+_FEW_CONTROLS = 4
 _MAX_ZEROS = 0.1
 
 
@@ -124,14 +125,14 @@ def _unsupported(path: PurePosixPath, head: bytes) -> str:
 
 
 def _is_binary(head: bytes, max_zeros: float) -> bool:
-    """Whether there are more zero bytes, or control characters, than a text has."""
+    """Whether there are more zero bytes, or control characters, than a text has. A short one may ring the bell."""
     if head.startswith(_WIDE_MARKS) or obvious_utf16(head):
         return False
     zeros = head.count(0)
     if zeros > max_zeros * len(head):
         return True
     controls = len(head) - len(head.translate(None, _CONTROLS)) - zeros
-    return controls > _MAX_CONTROLS * len(head)
+    return controls >= _FEW_CONTROLS and controls > _MAX_CONTROLS * len(head)
 
 
 def _has_encoding(head: bytes) -> bool:

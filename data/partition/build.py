@@ -11,7 +11,7 @@ from data.partition.auto import AutoPartitioner
 from data.partition.cuts import span_ends
 from data.partition.heading import HeadingPartitioner
 from data.partition.lines import Ints, line_heads, line_numbers, line_starts
-from data.partition.partitioner import Partitioner, Segment, merge_small
+from data.partition.partitioner import SMALL, Partitioner, Segment, merge_small
 from data.partition.partitioning import (
     PARTITION_COLUMNS,
     SPAN_COLUMNS,
@@ -36,9 +36,6 @@ PARTITIONERS: Mapping[str, Callable[[int], Partitioner]] = {
     "symbol": SymbolPartitioner,
 }
 """By name; each is made with the size of a partition in characters."""
-
-SMALL = 8
-"""Neighbours are joined while together they stay below this fraction of a partition's size."""
 
 
 class Texts(Protocol):

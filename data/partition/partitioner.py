@@ -8,6 +8,9 @@ from typing import ClassVar, Protocol
 from data.source import Source
 
 MAX_LABEL = 120
+SMALL = 8
+"""Neighbours are joined while together they stay below this fraction of a partition's size."""
+
 PATH = " > "
 """Between the titles of a label that is a path of headings."""
 

@@ -9,7 +9,7 @@ from data.partition.build import Texts, make_partitioner
 from data.partition.partitioning import Partitioning, PartitioningKey
 from data.store import replace_atomically, temporary_name
 
-LAYOUT = "1"
+LAYOUT = "2"
 """Raised whenever the columns change, or the cuts for the same text: a file of another layout is built anew."""
 
 

@@ -3,7 +3,8 @@
 The length of the window is chosen from round lengths: the longest for which at least half of the text lies in
 windows that are not larger than a partition; in a text that comes in bursts, a longer one, so that partitions are at
 least half full on average. Windows begin at round times. A line that is a little late stays
-in the window that is open; a jump back by more than a window (a second log behind the first) opens a new one.
+in the window that is open; a jump back by more than a window (a second log behind the first) opens a new one. Where the
+clock jumps back again and again, the windows are crumbs that say nothing: then the partitioner does not apply.
 """
 
 from dataclasses import dataclass
@@ -15,12 +16,16 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from data.partition.lines import Ints, line_heads, line_starts
-from data.partition.partitioner import Segment
+from data.partition.partitioner import SMALL, Segment, merge_small
 from data.source import Source
 from data.timestamp import SAMPLE_LINES, TimestampReader, render
 
 HEAD = 240
 """A timestamp is looked for in so many characters of a line."""
+
+_MOST_CRUMBS = 50
+_CRUMBLED = 4
+"""Times the number of partitions that a text of this size asks for."""
 
 _MICROSECOND = 1_000_000
 _SECONDS = (1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 10800, 21600, 43200)
@@ -50,7 +55,10 @@ class TimePartitioner:
         sizes = np.diff(starts, append=len(text))
         length = _window_seconds(micros, sizes, self.max_chars)
         firsts = _window_starts(micros // (length * _MICROSECOND))
-        return _segments(starts[firsts], len(text), times, firsts, length)
+        segments = _segments(starts[firsts], len(text), times, firsts, length)
+        kept = len(merge_small(segments, self.max_chars // SMALL))
+        crumbled = kept > max(_MOST_CRUMBS, _CRUMBLED * len(text) / self.max_chars)
+        return [] if crumbled else segments
 
 
 def reader_of(text: str, starts: Ints) -> TimestampReader | None:

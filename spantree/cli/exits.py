@@ -11,6 +11,7 @@ import typer
 from typer.core import TyperGroup
 
 from runtime.errors import RunCancelled, UserError
+from spantree.cli.flags import told
 
 OK = 0
 NO_ANSWER = 1
@@ -77,7 +78,7 @@ def terminated_as_interrupted() -> Iterator[None]:
 
 def report(error: UserError) -> None:
     """Print what is wrong and what to do about it on standard error."""
-    _complain(f"error: {error.message}" + (f"\nnext: {error.hint}" if error.hint else ""))
+    _complain(f"error: {told(error)}" + (f"\nnext: {error.hint}" if error.hint else ""))
 
 
 def _complain(text: str) -> None:

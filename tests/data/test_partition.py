@@ -344,6 +344,19 @@ def test_late_lines_do_not_open_windows_but_a_second_log_does() -> None:
     assert any(part.start == len(text) // 2 for part in found.partitions)
 
 
+@pytest.mark.parametrize("name", ["auto", "time"])
+def test_a_clock_that_runs_in_circles_makes_no_crumbs(name: str) -> None:
+    circle = log(4, step=3600 * 24 * 9)
+    text = "".join(line.rstrip("\n") + " of a long record" * 8 + "\n" for line in circle * 200)
+    found = cut(text, name, "a.log", chars=2000)
+    assert len(found.partitions) < 2 * len(text) / 2000
+    assert found.methods == {"a.log": "size"}
+    assert labels(found)[0].endswith(", by size")
+    assert found.partitions[0].time_start == "2026-03-02T08:00:01"
+    few = cut("".join(circle * 10), name, "a.log", chars=2000)
+    assert few.methods == {"a.log": "time"}
+
+
 def test_a_burst_is_divided_and_every_part_bears_its_own_times() -> None:
     text = "".join(log(3, step=3600) + log(200, step=0.0, start="2026-03-02T11:00:00"))
     found = cut(text, "time", "a.log", chars=2000)

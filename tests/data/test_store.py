@@ -63,7 +63,9 @@ def test_only_the_changed_file_goes_into_a_new_segment(folder: Path, store: Path
     assert [hit.source for hit in hits] == ["a.txt"] * 10 + ["b.txt"] + ["c.txt"] * 10
 
 
-def test_undecodable_bytes_are_a_fact_of_the_source_that_is_kept(tmp_path: Path, store: Path) -> None:
+def test_undecodable_bytes_are_a_fact_of_the_source_that_is_kept(
+    tmp_path: Path, store: Path
+) -> None:
     (tmp_path / "torn.txt").write_bytes("一行日志 ".encode() + b"\xff\xfe\n")
     (tmp_path / "torn.json").write_text("{ 7 bytes")
     opened = [open_corpus([tmp_path], store=store) for _ in range(2)]

@@ -71,7 +71,7 @@ def moved(state: RunState, in_flight: int = 8) -> tuple[str, str, list[str]]:
 
 
 def test_there_are_three_moves() -> None:
-    """17: end, plan a frame, execute at its cursor."""
+    """17, 19: end, plan a frame, execute at its cursor: the control flow is the runtime's."""
     assert moved(fold([])) == ("end", "", [])
     assert moved(fold([pushed()])) == ("plan", "root", [])
     state = fold([pushed(), plan(planned("a", "compute"), planned("b", "conclude"))])

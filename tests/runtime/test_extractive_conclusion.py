@@ -315,3 +315,57 @@ def test_every_statement_rests_on_given_claims(
     for statement in reply.statements:
         assert set(statement.claim_ids) <= known
         assert statement.text.strip()
+
+
+class TestRankings:
+    """A reader cannot tell which value occurs most: one line of many is no answer."""
+
+    @pytest.mark.parametrize(
+        ("question", "unknown"),
+        [
+            ('Which IP has the most "Failed password" lines?', "cannot rank values"),
+            ("What is the most common error?", "cannot rank values"),
+            ("Which user had the most failed logins?", "cannot rank values"),
+            ("Which address has the highest number of refusals?", "cannot rank values"),
+            ("哪个地址登录失败最多？", "不能按出现次数"),
+            ("最常见的错误是什么？", "不能按出现次数"),
+        ],
+    )
+    def test_nothing_is_stated_and_the_reason_is(self, question: str, unknown: str) -> None:
+        claims = [claim("c1", "ERROR Failed password for root from 10.0.0.1 登录失败 错误")]
+        for kind in ("lookup", "list"):
+            reply = ask(question, kind, claims)
+            assert (texts(reply), len(reply.unknowns)) == ([], 1)
+            assert unknown in reply.unknowns[0]
+
+    def test_counts_by_source_answer_it(self) -> None:
+        counts = [value("count_by_source", "a.log: 3\nb.log: 1")]
+        reply = ask("Which component has the most failed logins?", "lookup", [], counts)
+        assert "a.log: 3" in texts(reply)[0]
+
+    def test_a_text_that_states_the_rank_answers_it(self) -> None:
+        said = "The most common error was a full disk."
+        reply = ask("What is the most common error?", "lookup", [claim("c1", said)])
+        assert texts(reply) == [said]
+
+    @pytest.mark.parametrize(
+        "question",
+        [
+            "What are the most important decisions?",
+            "What is the most recent error?",
+            "Who made most of the decisions?",
+            "哪次退款最多可达多少元？",
+        ],
+    )
+    def test_other_superlatives_are_no_ranking(self, question: str) -> None:
+        said = "Refund decisions: an error occurred. 退款 200 元"
+        assert texts(ask(question, "lookup", [claim("c1", said)])) == [said]
+
+
+def test_what_another_clause_asks_for_is_stated_beside_the_count() -> None:
+    counts = [value("count", '2 lines match "Failed".', "c1")]
+    claims = [claim("c1", "Failed for root"), claim("c2", "Accepted for fztu")]
+    both = ask('How many lines mention "Failed" and who was "Accepted"?', "count", claims, counts)
+    assert texts(both) == ['2 lines match "Failed".', "Accepted for fztu"]
+    one = ask('How many lines mention "Failed"?', "count", claims, counts)
+    assert texts(one) == ['2 lines match "Failed".']

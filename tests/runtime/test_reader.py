@@ -269,6 +269,25 @@ def test_the_order_of_the_spans_does_not_matter() -> None:
     assert readings[0].claims
 
 
+def test_values_of_a_json_record_are_quoted_one_by_one() -> None:
+    record = (
+        'training."}, {"query": "Who rebuilt the lighthouse?", "answer": "The lighthouse was rebuilt by Agnes Tveit.'
+        ' She never saw it lit."}, {"speaker": "Ann", "content": "The lighthouse is dark, I think."}, {"speak'
+    )
+    shown = span(record).model_copy(update={"source": "qa.jsonl"})
+    reading = read_leaf("Who rebuilt the lighthouse?", "lookup", [], [shown], [])
+    assert quotes(reading)[0] == (
+        "The lighthouse was rebuilt by Agnes Tveit. She never saw it lit."
+    )
+    assert not any('"' in quote for quote in quotes(reading))
+
+
+def test_the_strings_of_another_part_of_the_question_are_not_demanded() -> None:
+    lines = "10:00:01 Failed for root\n10:00:02 Accepted for fztu\n"
+    reading = read('Who was "Accepted"?', lines, patterns=['"Failed"', '"Accepted"'], kind="count")
+    assert quotes(reading) == ["10:00:02 Accepted for fztu"]
+
+
 WORDS = st.sampled_from(
     [
         "harbor",

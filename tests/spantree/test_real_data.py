@@ -67,6 +67,44 @@ def test_a_lookup_cites_the_line_and_names_the_user(sshd: Corpus) -> None:
 
 @needs_logs
 @pytest.mark.parametrize(
+    ("question", "lines"),
+    [
+        ('Does "Accepted password" appear, and does "zzz"?', {956}),
+        (
+            'Which lines mention "Accepted password" and which mention "Invalid user webmaster"?',
+            {2, 16, 956},
+        ),
+        ("是否出现“Accepted password”，是否出现“zzz”？", {956}),
+    ],
+)
+def test_clauses_about_two_strings_need_no_line_with_both(
+    sshd: Corpus, question: str, lines: set[int]
+) -> None:
+    answer = ask(question, sshd)
+    assert answer.outcome == "answered"
+    assert {cite.line_start for claim in answer.claims for cite in claim.citations} == lines
+
+
+@needs_logs
+def test_a_count_and_a_question_beside_it_are_both_answered(sshd: Corpus) -> None:
+    answer = ask(
+        'How many lines mention "Failed password", and does "Accepted password" appear?', sshd
+    )
+    assert answer.outcome == "answered"
+    assert '520 lines match "Failed password".' in answer.text
+    assert "Accepted password for fztu" in answer.text
+
+
+@needs_logs
+def test_which_value_occurs_most_is_not_told_from_one_line(sshd: Corpus) -> None:
+    answer = ask('Which IP has the most "Failed password" lines?', sshd)
+    assert answer.outcome != "answered"
+    assert not answer.claims
+    assert "cannot rank values" in answer.unknowns[0]
+
+
+@needs_logs
+@pytest.mark.parametrize(
     "question",
     [
         'Is there any line that mentions "Accepted publickey"?',

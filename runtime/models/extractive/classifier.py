@@ -9,6 +9,7 @@ from runtime.models.extractive.clock import clock_range
 from runtime.models.extractive.mentions import identifiers, quoted_patterns, without_quotes
 from runtime.models.extractive.negation import negates
 from runtime.models.extractive.notation import Overview, absent, question_of, read_overview, unique
+from runtime.models.extractive.ranking import ranks_values
 from signatures import QuestionKind
 
 REQUIRES_ALL: frozenset[str] = frozenset(("count", "existence", "list", "timeline", "conflict"))
@@ -194,6 +195,8 @@ def classify(question: str, overview: str) -> Classification:
     kind, signal = _kind(frame)
     if kind == "count" and not corpus.is_prose and _DIFFERENT.search(frame):
         kind, signal = "list", "different things are listed, not counted in lines"
+    if kind == "count" and ranks_values(frame):
+        kind, signal = "lookup", "which value occurs most is no number of lines"
     if kind == "lookup" and clock_range(frame) and _HAPPENED.search(frame):
         kind, signal = "timeline", "what happened within some hours is a course of events"
     patterns = named_strings(asked, corpus, apart=kind != "count")

@@ -2,13 +2,14 @@
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import PurePosixPath
 
 from runtime.models.extractive.chronicle import Happening, body_of, choose, in_order, shown_times
 from runtime.models.extractive.material import Material
-from runtime.models.extractive.mentions import names, without_quotes
+from runtime.models.extractive.mentions import demands, names, without_quotes
 from runtime.models.extractive.notation import unique
+from runtime.models.extractive.ranking import ranks_values, states_rank
 from runtime.models.extractive.relevance import shares
 from runtime.models.extractive.valuation import COUNTS, is_value, repeats, values_stated
 from runtime.models.extractive.wording import Wording
@@ -38,8 +39,11 @@ class Conclusion:
 
 def conclude(material: Material) -> Conclusion:
     """The statements that answer the question, and what stays open."""
-    recipe = _RECIPES.get(material.kind, _stated)
+    ranked = ranks_values(without_quotes(material.asked))
+    recipe = _ranked if ranked else _RECIPES.get(material.kind, _stated)
     statements = recipe(material)
+    if ranked and not statements:
+        return Conclusion([], [material.wording.no_ranking])
     return Conclusion(statements, [] if statements else _open(material))
 
 
@@ -60,7 +64,20 @@ def _open(material: Material) -> list[str]:
 
 
 def _counted(material: Material) -> list[Statement]:
-    return values_stated(material, lambda value: value.name in COUNTS)
+    """The counts; where another clause of the question asks for more, also the claims that were not counted."""
+    values = values_stated(material, lambda value: value.name in COUNTS)
+    if not values or not demands(material.asked):
+        return values
+    counted = {each for value in material.computed for each in value.claim_ids}
+    rest = tuple(claim for claim in material.claims if claim.claim_id not in counted)
+    return values + _sayings(replace(material, claims=rest), _MAX_STATEMENTS)
+
+
+def _ranked(material: Material) -> list[Statement]:
+    """Which value occurs most: what code counted by source or time, or the text says itself; a line shows nothing."""
+    counts = values_stated(material, lambda value: value.name.startswith("count_by_"))
+    said = tuple(claim for claim in material.claims if states_rank(_told(claim)))
+    return counts or _sayings(replace(material, claims=said), _MAX_STATEMENTS)
 
 
 def _stated(material: Material) -> list[Statement]:

@@ -1,6 +1,7 @@
 """Mentions: the parts of a question that name exact strings (quoted phrases, expressions, identifiers)."""
 
 import re
+from collections.abc import Iterable
 from itertools import permutations
 
 from runtime.models.extractive.negation import continues, negates
@@ -93,8 +94,8 @@ def names(question: str) -> list[str]:
 def quoted_patterns(question: str, *, apart: bool = False) -> list[str]:
     """Patterns for what is quoted: alternatives where "or" joins phrases, negations for what must be absent.
 
-    They hold for one line, all of them. With `apart`, what two clauses ask for is one pattern with alternatives: no line
-    needs to have both.
+    They hold for one line, all of them. With `apart`, what two clauses ask for is one pattern with alternatives: no
+    line needs to have both.
     """
     clauses = _clauses(question)
     if apart and len(clauses) > 1:
@@ -109,6 +110,17 @@ def demands(question: str) -> list[list[str]]:
     clauses = _clauses(question)
     apart = len(clauses) > 1 and all(_in_any_order(clause) for clause in clauses)
     return clauses if apart else []
+
+
+def about(question: str, patterns: Iterable[str]) -> bool:
+    """Whether every literal pattern occurs in the question, and no expression comes from what another one quotes."""
+    folded = question.casefold()
+    quoted = {*quoted_patterns(question), *quoted_patterns(question, apart=True)}
+    literals = (pattern.removeprefix("not ") for pattern in patterns if pattern not in quoted)
+    return all(
+        (not quoted or p in question) if p.startswith("/") else p.strip('"').casefold() in folded
+        for p in literals
+    )
 
 
 def _in_any_order(patterns: list[str]) -> str:

@@ -43,8 +43,11 @@ _BY_TIME = re.compile(
 )
 _VALUES = re.compile(r"\bwhich\b|哪些", re.IGNORECASE)
 _ASKS = r"(?:who|what|when|where|which|why|how|is there|are there)\b"
+# What follows tells a second question ("does the log") from the rest of the first ("and are from").
+_CHECKS = r"(?:is|are|was|were|does|do|did|has|have) (?:any\w*|the|an?|[\"“「])"
 _TWO = re.compile(
-    rf"^(?P<first>{_ASKS}[^?]{{12,400}}?)(?:\?\s+(?:and\s+)?|,?\s+and\s+)(?P<second>{_ASKS}[^?]{{12,400}})\?$"
+    rf"^(?P<first>{_ASKS}[^?]{{12,400}}?)(?:\?\s+(?:and\s+)?|,?\s+and\s+)"
+    rf"(?P<second>(?:{_ASKS}|{_CHECKS})[^?]{{8,400}})\?$"
     r"|^(?P<zh1>[^？?]{6,200}[？?])\s*(?P<zh2>[^？?]{6,200}[？?])$",
     re.IGNORECASE,
 )

@@ -1,11 +1,13 @@
 """The leaf reader: the units of the spans shown that support an answer, as claims with verbatim quotes."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
+from runtime.lexicon import words
 from runtime.models.extractive.clock import clock_range
 from runtime.models.extractive.events import Event, events
 from runtime.models.extractive.fields import Field
+from runtime.models.extractive.mentions import about, quoted_patterns
 from runtime.models.extractive.score import focus_of
 from runtime.models.extractive.select import supporting
 from runtime.models.extractive.shown import Shown, shown_units
@@ -41,7 +43,10 @@ def read_leaf(
     terms: list[TermStatistic],
 ) -> Reading:
     """Read the spans for the question. No claims where nothing shown supports an answer."""
-    units = list(_within_the_hours(question, shown_units(spans)))
+    if not about(question, patterns):
+        # A part of a question is not about the strings of the other parts.
+        patterns = quoted_patterns(question, apart=True) or patterns
+    units = list(_within_the_hours(question, _saying_more(question, shown_units(spans))))
     if kind == "conflict":
         found = statements(question, patterns, terms, units)
         return _reading(
@@ -57,7 +62,15 @@ def read_leaf(
     return _reading([_Finding(_time(quotes[0][1]), quotes) for quotes in stretches], [])
 
 
-def _within_the_hours(question: str, units: Sequence[Shown]) -> Iterator[Shown]:
+def _saying_more(question: str, units: Sequence[Shown]) -> Iterator[Shown]:
+    """The units; one that only repeats the question (a data set of questions has it) is context, no answer."""
+    asked = words(question)
+    for unit in units:
+        repeats = unit.text.endswith(("?", "？")) and words(unit.text) == asked
+        yield replace(unit, quotable=False) if repeats else unit
+
+
+def _within_the_hours(question: str, units: Iterable[Shown]) -> Iterator[Shown]:
     """The units; what lies outside of the time of day that the question names is context only."""
     hours = clock_range(question)
     outside = False

@@ -7,12 +7,14 @@ margins continue the run as context that cannot be quoted.
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
+from pathlib import PurePosixPath
 
 from runtime.lexicon import raw_tokens, stems_of
 from runtime.models.extractive.units import Form, units_of
 from signatures import EvidenceSpan
 
 _MARGIN_UNITS = 2
+_JSON = frozenset((".json", ".jsonl", ".ndjson", ".geojson", ".ipynb"))
 
 
 @dataclass(frozen=True)
@@ -64,7 +66,8 @@ def _under_headings(units: Sequence[Shown]) -> Iterator[Shown]:
 def _units(
     span: EvidenceSpan, text: str, run: int, known: dict[str, tuple[str, ...]], quotable: bool
 ) -> Iterator[Shown]:
-    for unit in units_of(text):
+    json = PurePosixPath(span.source).suffix.lower() in _JSON
+    for unit in units_of(text, json=json):
         quote = text[unit.start : unit.end]
         words = tuple(stem for token in raw_tokens(quote) for stem in _stems(token, known))
         yield Shown(span, unit.start, unit.end, quote, unit.form, words, run, unit.opens, quotable)

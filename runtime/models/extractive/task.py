@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from runtime.models.extractive.classifier import classify
-from runtime.models.extractive.mentions import quoted_patterns, without_quotes
+from runtime.models.extractive.mentions import about, without_quotes
 from runtime.models.extractive.notation import (
     Overview,
     question_of,
@@ -54,7 +54,7 @@ def task_from(
     corpus = read_overview(overview)
     asked = question_of(text)
     source = source_of(text)
-    if not kind.strip() or not _about(asked, patterns):
+    if not kind.strip() or not about(asked, patterns):
         # The kind and the strings of a parent's question do not fit a part of it.
         own = classify(asked, overview)
         kind, patterns = own.kind, own.patterns
@@ -69,19 +69,6 @@ def task_from(
         depth_left=depth_left,
         max_steps=max(1, max_steps),
         first_number=next_number(history),
-    )
-
-
-def _about(question: str, patterns: Sequence[str]) -> bool:
-    """Whether every literal pattern occurs in the question, and no expression comes from what another one quotes."""
-    folded = question.casefold()
-    quoted = {*quoted_patterns(question), *quoted_patterns(question, apart=True)}
-    literals = (pattern.removeprefix("not ") for pattern in patterns if pattern not in quoted)
-    return all(
-        (not quoted or p in question)
-        if p.startswith("/")
-        else p.strip('"').casefold() in folded
-        for p in literals
     )
 
 

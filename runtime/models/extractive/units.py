@@ -1,16 +1,16 @@
 """Units: the smallest stretches of a span that a reader quotes.
 
 A unit is a sentence of prose, a line that stands for itself (log line, table row, heading, list item), or one record of
-a CSV or JSONL file. A heading bears markup, a title does not. Units are in order, do not overlap, and bear no
-surrounding white space.
+a CSV or JSONL file; of a JSON record that is longer than a span, a value. A heading bears markup, a title does not.
+Units are in order, do not overlap, and bear no surrounding white space.
 """
 
 import re
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal
 
 from runtime.models.extractive.times import leading_time
+from runtime.models.extractive.values import value_ranges
 from runtime.sentences import sentences
 
 Form = Literal["record", "row", "heading", "title", "sentence"]
@@ -26,6 +26,7 @@ _BLANK_BEFORE = re.compile(r"(?:\r\n|\r|\n)[ \t]*(?:\r\n|\r|\n)\Z")
 _DELIMITERS = (",", "\t", ";")
 _ENDS_SENTENCE = frozenset('.!?。！？…"”’」』；;：:,，、)）*')
 _LONGEST_HEADING = 120
+_LONG_LINE = 200
 
 
 @dataclass(frozen=True)
@@ -38,26 +39,38 @@ class Unit:
     opens: bool
 
 
-def units_of(text: str) -> list[Unit]:
-    """The units of a span's text."""
+def units_of(text: str, *, json: bool = False) -> list[Unit]:
+    """The units of a span's text; `json` says that it is part of a JSON or JSONL file."""
     units: list[Unit] = []
-    end = 0
-    for start, stop, is_row in _ranges(text):
-        opens = not units or any(mark in text[end:start] for mark in "\r\n")
-        form = "row" if is_row else _form(text, start, stop)
-        units.append(Unit(start, stop, form, opens))
-        end = stop
+    start = 0
+    for row_start, row_end in _delimited_rows(text):
+        units += _between_rows(text, start, row_start, json)
+        units.append(Unit(row_start, row_end, "row", _opens(text, units, row_start)))
+        start = row_end
+    return units + _between_rows(text, start, len(text), json)
+
+
+def _between_rows(text: str, start: int, end: int, json: bool) -> list[Unit]:
+    """Sentences and lines; of a long line of JSON, the values."""
+    units: list[Unit] = []
+    long = [found.span() for found in _LINE.finditer(text, start, end) if json and _is_long(found)]
+    for line_start, line_end in [*long, (end, end)]:
+        for a, b in sentences(text[start:line_start]):
+            first, last = start + a, start + b
+            units.append(Unit(first, last, _form(text, first, last), _opens(text, units, first)))
+        for a, b, opens in value_ranges(text[line_start:line_end]):
+            units.append(Unit(line_start + a, line_start + b, "sentence", opens))
+        start = line_end
     return units
 
 
-def _ranges(text: str) -> Iterator[tuple[int, int, bool]]:
-    """Sentences and lines; the lines of delimited tables are never joined or divided."""
-    start = 0
-    for row_start, row_end in _delimited_rows(text):
-        yield from ((start + a, start + b, False) for a, b in sentences(text[start:row_start]))
-        yield row_start, row_end, True
-        start = row_end
-    yield from ((start + a, start + b, False) for a, b in sentences(text[start:]))
+def _is_long(line: re.Match[str]) -> bool:
+    return len(line[0]) > _LONG_LINE and '"' in line[0]
+
+
+def _opens(text: str, before: list[Unit], start: int) -> bool:
+    """Whether a unit begins a paragraph: it is the first, or a line break stands before it."""
+    return not before or any(mark in text[before[-1].end : start] for mark in "\r\n")
 
 
 def _delimited_rows(text: str) -> list[tuple[int, int]]:
