@@ -11,7 +11,15 @@ from programs.run import Run
 from programs.verify import checked
 from runtime.claims import Claim, Computed
 from runtime.frames import Frame, RunState
-from runtime.observations import ComputedResult, Concluded, Observation, Payload, Returned
+from runtime.observations import (
+    Analyzed,
+    ComputedResult,
+    Concluded,
+    Observation,
+    Payload,
+    Returned,
+    Scanned,
+)
 
 _CONFLICT = "conflict: "
 _VALUED = ("count", "count_by_source", "count_by_time", "distinct", "timeline", "earliest",
@@ -37,6 +45,7 @@ def assemble(run: Run) -> Answer:
         limited=was_cut(state),
         undecodable=bool(undecodable(run.workspace)),
         working=_working(state),
+        withheld=_withheld(state),
     )
     return Answer(
         text=_text(shown, result, reach, _counted(root)),
@@ -56,6 +65,18 @@ def assemble(run: Run) -> Answer:
         kind=run.kind,
         program=run.record.program,
     )
+
+
+def _withheld(state: RunState) -> bool:
+    """Whether readers found something, or a search found the question's own strings."""
+    own = set(state.classified.patterns) if state.classified else set()
+    for frame in state.frames.values():
+        for payload in _payloads(frame):
+            if isinstance(payload, Analyzed) and any(each.citations for each in payload.claims):
+                return True
+            if isinstance(payload, Scanned) and payload.total and set(payload.patterns) <= own:
+                return True
+    return False
 
 
 def _payloads(frame: Frame) -> list[Payload]:
@@ -139,6 +160,8 @@ def _text(shown: list[Claim], result: Outcome, reach: Coverage, count: str) -> s
         return "Not found: every partition that the question needs was examined."
     if result == "not_found_in_covered":
         done, required = len(reach.completed), len(reach.required)
+        if done == required and not reach.unparsed:
+            return "No answer: something was found, but nothing was stated from it."
         return f"Not found in what was examined ({done} of {required} partitions)."
     if result == "partial":
         return "No answer within the limits of this run."

@@ -15,12 +15,14 @@ def outcome(
     limited: bool,
     undecodable: bool,
     working: bool,
+    withheld: bool = False,
 ) -> Outcome:
     """The outcome of a run.
 
     `value_known` says that code computed the asked value, even if it is 0; `requires_all` that the answer is only
     right if everything was examined; `limited` that a limit kept the run from something; `undecodable` that a part of
-    a source could not be read; `working` that at least one step did what it should.
+    a source could not be read; `working` that at least one step did what it should; `withheld` that
+    something was found of which nothing was stated: then nobody can say that it is not there.
     """
     supported = [claim for claim in statements if claim.status != "insufficient"]
     whole = not coverage.failed and not coverage.unread and bool(coverage.required)
@@ -34,4 +36,4 @@ def outcome(
         return "partial"
     if coverage.failed and not coverage.completed:
         return "failed"
-    return "not_found" if seen else "not_found_in_covered"
+    return "not_found" if seen and not withheld else "not_found_in_covered"

@@ -8,6 +8,9 @@ from signatures.claims import ClaimField, EvidenceRef, EvidenceSpan, LeafClaim, 
 class AnalyzeLeaf(dspy.Signature):
     """Answer the question from the spans shown, and from nothing else, as claims with evidence.
 
+    The spans are a part of the corpus; the rest is with other readers. So report what this part contributes, even if it
+    answers only a piece of the question. conflict: every statement about the subject, for another part may contradict
+    it. timeline: every event, with its time. list or count: every item.
     A claim is one statement. Every claim has evidence: the `span_id` of a span shown and a `quote` copied from its
     text character by character, as short as it can be while it still supports the claim. Margins cannot be quoted.
     status: direct (the quote says it), inferred (it follows from quotes), conflicting (quotes contradict

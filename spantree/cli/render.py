@@ -48,7 +48,10 @@ def outcome_words(answer: Answer) -> str:
         case "not_found":
             return "all that had to be examined was, and it is not there"
         case "not_found_in_covered":
-            return "; ".join(_gaps(answer.coverage)) or "not all of the text was examined"
+            gaps = _gaps(answer.coverage)
+            whole = answer.coverage.ratio == 1.0
+            reason = "something was found, but no answer was stated from it" if whole else ""
+            return "; ".join(gaps) or reason or "not all of the text was examined"
         case "escalated":
             return "a person has to decide"
         case "failed":

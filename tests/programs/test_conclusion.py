@@ -192,7 +192,7 @@ def test_without_a_writer_the_findings_are_given_as_they_are(lab: Any, reply: An
 def test_a_writer_with_nothing_to_say_makes_no_answer(lab: Any, say: Any) -> None:
     """74: an empty conclusion is not an answer, and what was read stays covered."""
     ran = lab.ask(lab.model(Conclude=say.conclude(unknowns=["Who did it?"])), lab.corpus(TWO))
-    assert ran.answer.outcome == "not_found"
+    assert ran.answer.outcome == "not_found_in_covered", "facts were found: they are not absent"
     assert ran.answer.unknowns == ("Who did it?",)
 
 

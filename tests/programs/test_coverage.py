@@ -225,7 +225,9 @@ def test_hits_beyond_the_page_are_counted_and_listed_as_cut(lab: Any, say: Any) 
         lab.model(kind="list", patterns=["error"], steps=steps), corpus, "List every error."
     )
     assert ran.answer.coverage.searches[0].total == 1200
-    assert ran.answer.coverage.truncations == ("only 1000 of 1200 lines that match error were kept",)
+    assert ran.answer.coverage.truncations == (
+        "only 1000 of 1200 lines that match error were kept",
+    )
     assert len(ran.answer.coverage.unread) >= 1
 
 
