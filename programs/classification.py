@@ -47,6 +47,7 @@ async def classified(run: Run, predictor: dspy.Predict) -> tuple[Classified, lis
         patterns = patterns or list(signals.patterns)
     unquoted = [each for each in patterns if f'"{each}"' not in quoted]
     patterns, refused = _valid(dict.fromkeys([*quoted, *unquoted]))
+    patterns = [each for each in patterns if _is_asked_for(each, run.question)]
     warnings += refused
     event = Classified(
         question_kind=kind,
@@ -69,6 +70,13 @@ def _valid(notations: Iterable[str]) -> tuple[list[str], list[tuple[str, str]]]:
         else:
             kept.append(notation)
     return kept, refused
+
+
+def _is_asked_for(notation: str, question: str) -> bool:
+    """Whether a string stands in the question; a small model takes them from the overview, or makes them up."""
+    pattern = Pattern.parse(notation)
+    text, whole = (" ".join(each.split()).casefold() for each in (pattern.text, question))
+    return pattern.kind == "regex" or text in whole
 
 
 _NAME = "A-Za-z0-9_\\-"  # what may go on a name: Chinese text stands next to names without a space

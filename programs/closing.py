@@ -16,6 +16,8 @@ Lack = Literal["", "count", "reading", "plan"]
 
 COUNT, READING = "count", "reading"
 """Ids of the steps that are added."""
+STUCK = 3
+"""Steps in a row that cannot be done, after which a plan is not discussed any more."""
 _SEARCHES = frozenset(("scan", "rank", "read"))
 _OF_THE_PLAN = frozenset(("not_found", "missing_input", "parse_failure"))
 """Error classes of a step that could not be done as it was written."""
@@ -47,6 +49,14 @@ def lacking(
     if not _replaced(frame) and not (findings(frame) and (scans(frame) or not requires_all)):
         return "plan"
     return "reading" if findings(frame) else ""
+
+
+def stuck(frame: Frame) -> bool:
+    """Whether step after step could not be done as it was written, or was replaced: more of the same hand is no use."""
+    if _replanned(frame):
+        return True
+    worked = [each for each in frame.steps if each.ended and each.planned.action != "conclude"]
+    return len(worked) >= STUCK and all(map(_is_of_the_plan, worked[-STUCK:]))
 
 
 def scans(frame: Frame) -> tuple[str, ...]:
@@ -83,9 +93,11 @@ def reading(searches: Sequence[str], question: str) -> PlannedStep:
 
 def _replaced(frame: Frame) -> bool:
     """Whether the plan of a frame is one by kind of question already."""
-    return frame.degraded or any(
-        each.degraded and each.decision == "revise" for each in frame.refinements
-    )
+    return frame.degraded or _replanned(frame)
+
+
+def _replanned(frame: Frame) -> bool:
+    return any(each.degraded and each.decision == "revise" for each in frame.refinements)
 
 
 def _found(payload: Payload | None) -> bool:

@@ -5,7 +5,7 @@ from dataclasses import replace
 import dspy
 
 from programs.assembly import is_limited
-from programs.closing import counting, findings, lacking, reading, scans
+from programs.closing import counting, findings, lacking, reading, scans, stuck
 from programs.coverage import coverage
 from programs.evidence import restored
 from programs.observing import counted
@@ -64,8 +64,10 @@ class Refiner:
         run.commit(event, *run.warn(frame.id, warnings))
 
     def _asks(self, frame: Frame, steps: tuple[Step, ...]) -> bool:
-        """Whether the model's view is wanted. A plan that repeats itself is not discussed any more."""
-        if not frame.remaining or is_limited(self._run.state) or repeats(frame) > ALLOWED:
+        """Whether the model's view is wanted. A plan that repeats itself, or never works, is not discussed any more."""
+        if not frame.remaining or is_limited(self._run.state):
+            return False
+        if repeats(frame) > ALLOWED or stuck(frame):
             return False
         seen_before = any(
             step.observation and step.observation.error_class == "repeat" for step in steps

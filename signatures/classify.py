@@ -27,7 +27,7 @@ class ClassifyQuestion(dspy.Signature):
     `patterns`: the strings that a matching line must contain, all of them. A pattern in double quotes is matched
     exactly and case-sensitively (keep the quotes of the question); /.../ is a regular expression; a bare
     pattern is matched ignoring case; `not` before a quoted or /.../ pattern: the line must not contain it. Only identifiers, quoted phrases and words that the question itself
-    asks to be mentioned: copied from the question, never from the overview. An empty list when it has none.
+    asks to be mentioned, copied from it. An empty list when it has none.
     """
 
     question: str = dspy.InputField()

@@ -64,7 +64,7 @@ def test_a_search_that_cannot_be_made_is_a_failed_step_and_not_the_end(
 def test_a_pattern_that_a_classification_gets_wrong_is_left_out(lab: Any) -> None:
     """45, 94."""
     model = lab.model(patterns=["/(?<=x)y/", "valve"])
-    ran = lab.ask(model, lab.corpus(TWO))
+    ran = lab.ask(model, lab.corpus(TWO), "What of the valve?")
     assert ran.state.classified.patterns == ("valve",)
     assert "pattern_refused" in ran.warned
     assert any("lookbehind" in warning for warning in ran.answer.warnings)

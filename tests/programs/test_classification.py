@@ -45,6 +45,13 @@ def test_quoted_text_is_searched_for_as_it_is(lab: Any) -> None:
         assert '"Failed login"' in ran.state.classified.patterns
 
 
+def test_a_string_that_the_question_does_not_hold_is_not_one_of_its_own(lab: Any) -> None:
+    """A small model takes strings from the overview, or from the headings of the prompt."""
+    patterns = ["## question", "2026-03-10", "open  Valve", "/valves?/", "first"]
+    ran = lab.ask(lab.model(patterns=patterns), lab.corpus(TWO), "Where is an open valve?")
+    assert ran.state.classified.patterns == ("open  Valve", "/valves?/")
+
+
 @pytest.mark.parametrize(
     "reply",
     [

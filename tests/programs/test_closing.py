@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 
+from programs.closing import STUCK
 from programs.planning import placed, step
 
 TWO = {"a.txt": "FACT the valve is open\nnoise\n", "b.txt": "nothing\nFACT the pump is off\n"}
@@ -97,3 +98,15 @@ def test_a_list_that_is_not_used_may_be_miscounted(
     reply = {**say.refine(decision, say.step("s3", "conclude")), "step_count": 2}
     ran = lab.ask(lab.model(steps=steps, Refine=reply), lab.corpus(TWO))
     assert len(ran.asked("Refine")) == asked
+
+
+def test_a_plan_that_never_works_is_not_discussed_for_ever(lab: Any, say: Any) -> None:
+    """Each refinement is as bad as the plan: the plan by kind of question answers after a few of them."""
+    broken = say.step("again", "scan")
+    model = lab.model(
+        steps=[broken], Refine=say.refine("revise", broken, say.step("end", "conclude"))
+    )
+    ran = lab.ask(model, lab.corpus(TWO))
+    assert len(ran.asked("Refine")) == STUCK - 1
+    assert actions(ran) == ["scan"] * STUCK + ["rank", "analyze", "conclude"]
+    assert (ran.answer.outcome, ran.answer.degraded) == ("answered", True)

@@ -15,7 +15,7 @@ WHOLE = 1 + 1 + 9 + 1 + 1
 
 @pytest.mark.parametrize("calls", range(4, WHOLE + 2))
 def test_every_number_of_calls_is_kept_exactly(lab: Any, calls: int) -> None:
-    """S2, S11, 75: never one more, whatever the model asks for; enough for the whole is the whole, and each one less is partial."""
+    """S2, S11, 75: never one more, whatever the model asks for; one less than the whole is partial."""
     ran = lab.ask(lab.model(), lab.corpus(NINE), limits=Limits(calls=calls))
     assert len(ran.engine.log) == min(calls, WHOLE)
     assert ran.answer.outcome == ("answered" if calls >= WHOLE else "partial")
