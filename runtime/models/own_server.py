@@ -10,6 +10,9 @@ from typing import Any
 
 import dspy
 
+LONGEST_LIST = 100
+"""Items of a list in a reply. A small model that repeats itself would fill its window with one list."""
+
 
 @dataclass
 class _Schema:
@@ -34,6 +37,22 @@ class OwnServer(dspy.LM):
         asked = {"response_format"} if self._schema.taken else set()
         return (super().supported_params - {"response_format"}) | asked
 
+    def bounded(self, form: Any) -> None:
+        """Bound the lists of the form (a pydantic class that DSPy made) in which a reply is asked for."""
+        if isinstance(form, type):
+            _bound(form.model_json_schema())  # type: ignore[attr-defined]  # one object, made for this class
+
     def give_up_schema(self) -> None:
         """Ask in words from now on."""
         self._schema.taken = False
+
+
+def _bound(schema: Any) -> None:
+    if isinstance(schema, dict):
+        if schema.get("type") == "array":
+            schema.setdefault("maxItems", LONGEST_LIST)
+        for part in schema.values():
+            _bound(part)
+    elif isinstance(schema, list):
+        for part in schema:
+            _bound(part)

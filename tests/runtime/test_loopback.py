@@ -24,6 +24,7 @@ from runtime.errors import (
 from runtime.ledger import Ledger, Usage
 from runtime.limits import Limits
 from runtime.models.make import make_lm
+from runtime.models.own_server import LONGEST_LIST
 
 
 class Server(ThreadingHTTPServer):
@@ -252,6 +253,22 @@ def test_a_server_of_ones_own_is_asked_for_a_form(server: Server) -> None:
     assert form["json_schema"]["schema"]["required"] == ["answer"]
 
 
+def test_a_list_in_a_reply_has_an_end(server: Server) -> None:
+    """A small model that repeats itself would fill its whole window with one list."""
+    bench = Bench(server)
+    server.script = [reply('{"items": [], "pairs": []}')]
+
+    async def call() -> None:
+        signature = "question -> items: list[str], pairs: list[list[int]]"
+        await bench.caller.call(dspy.Predict(signature), {"question": "why?"}, key="k")
+        await bench.lm.aclose()
+
+    asyncio.run(call())
+    fields = server.requests[0]["response_format"]["json_schema"]["schema"]["properties"]
+    bounds = [fields["items"], fields["pairs"], fields["pairs"]["items"]]
+    assert [each["maxItems"] for each in bounds] == [LONGEST_LIST] * 3
+
+
 def test_a_server_that_takes_no_schema_is_asked_in_words_from_then_on(server: Server) -> None:
     server.script = [failure(400, "response_format is not supported"), GOOD, GOOD]
     bench = Bench(server)
@@ -290,6 +307,8 @@ def test_prose_is_told_back_once(server: Server) -> None:
 def test_nobody_listens(server: Server) -> None:
     """The run stops as at any other mistake, so that it can go on when the server is back; nothing is spent on it."""
     bench = Bench(server, retries=1)
+    server.shutdown()  # else a connection may still be taken while the socket is being closed
+    server.shutdown()  # a loop that still waits for it would keep the socket open
     server.server_close()
     with pytest.raises(ModelError, match=f"{server.url} cannot be reached") as gone:
         bench.ask()
