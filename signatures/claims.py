@@ -37,7 +37,7 @@ class TermStatistic(Wire):
 
 
 class LeafClaim(Wire):
-    """One statement of a reader. `time`: the date or time of day that the text gives for it, or empty."""
+    """One statement of a reader. `claim_id`: c1, c2, ... `time`: the date or hour that the text gives for it, or empty."""
 
     claim_id: str
     text: str
