@@ -5,7 +5,7 @@ from typing import Any
 
 from programs.answer import Answer, Conflict, Coverage, Outcome, Receipt, StepLine
 from programs.compute import entry
-from programs.coverage import coverage, undecodable
+from programs.coverage import coverage, payloads_of, undecodable
 from programs.outcome import outcome
 from programs.run import Run
 from programs.verify import checked
@@ -16,7 +16,6 @@ from runtime.observations import (
     ComputedResult,
     Concluded,
     Observation,
-    Payload,
     Returned,
     Scanned,
 )
@@ -30,7 +29,7 @@ def assemble(run: Run) -> Answer:
     """The answer that the committed state of a run comes to."""
     state = run.state
     root = state.frames["root"]
-    concluded = next((each for each in _payloads(root) if isinstance(each, Concluded)), None)
+    concluded = next((each for each in payloads_of(root) if isinstance(each, Concluded)), None)
     statements = checked(run.workspace.corpus, concluded.statements if concluded else ())
     shown = [claim for claim in statements if claim.status != "insufficient"]
     counts = run.kind == "count"
@@ -71,20 +70,12 @@ def _withheld(state: RunState) -> bool:
     """Whether readers found something, or a search found the question's own strings."""
     own = set(state.classified.patterns) if state.classified else set()
     for frame in state.frames.values():
-        for payload in _payloads(frame):
+        for payload in payloads_of(frame):
             if isinstance(payload, Analyzed) and any(each.citations for each in payload.claims):
                 return True
             if isinstance(payload, Scanned) and payload.total and set(payload.patterns) <= own:
                 return True
     return False
-
-
-def _payloads(frame: Frame) -> list[Payload]:
-    return [
-        step.observation.payload
-        for step in frame.steps
-        if step.observation is not None and step.observation.payload is not None
-    ]
 
 
 def is_limited(state: RunState) -> bool:
@@ -115,7 +106,7 @@ def _working(state: RunState) -> bool:
 
 
 def _computed(frame: Frame) -> list[ComputedResult]:
-    return [each for each in _payloads(frame) if isinstance(each, ComputedResult)]
+    return [each for each in payloads_of(frame) if isinstance(each, ComputedResult)]
 
 
 def _counted(root: Frame) -> str:
@@ -129,7 +120,7 @@ def _counted(root: Frame) -> str:
 
 def _only_child(root: Frame) -> list[Returned]:
     """The child frame that computed a value, if only one did: with several, none is the value of the answer."""
-    valued = [each for each in _payloads(root) if isinstance(each, Returned) and each.computed]
+    valued = [each for each in payloads_of(root) if isinstance(each, Returned) and each.computed]
     return valued if len(valued) == 1 else []
 
 
@@ -190,7 +181,7 @@ def _conflicts(root: Frame, statements: Iterable[Claim]) -> Iterable[Conflict]:
 
 def _computed_conflicts(root: Frame) -> Iterable[Computed]:
     """What computations of the root and of its children found to contradict each other."""
-    found = [each for each in _payloads(root) if isinstance(each, ComputedResult | Returned)]
+    found = [each for each in payloads_of(root) if isinstance(each, ComputedResult | Returned)]
     values = dict.fromkeys(value for each in found for value in each.computed)
     return (value for value in values if value.name.startswith(_CONFLICT))
 
@@ -201,7 +192,7 @@ def _unknowns(
     found = list(concluded.unknowns) if concluded else []
     found += [f"without evidence: {c.text}" for c in statements if c.status == "insufficient"]
     for frame in run.state.frames.values():
-        for payload in _payloads(frame):
+        for payload in payloads_of(frame):
             if isinstance(payload, Returned) and payload.error_classes:
                 classes = ", ".join(payload.error_classes)
                 found.append(f"part {payload.frame_id} met errors: {classes}")

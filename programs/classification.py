@@ -16,7 +16,7 @@ from programs.evidence import restore
 from programs.run import Run
 from runtime.errors import PatternError, StepError
 from runtime.events import Classified
-from runtime.models.extractive.classifier import REQUIRES_ALL, classify
+from runtime.questions.classifier import REQUIRES_ALL, classify
 
 
 async def classified(run: Run, predictor: dspy.Predict) -> tuple[Classified, list[tuple[str, str]]]:

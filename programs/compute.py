@@ -17,7 +17,7 @@ from programs.merge import merged
 from programs.observing import counted, listed, success
 from programs.verify import MAX_CITATIONS
 from programs.workspace import Workspace
-from runtime.claims import Claim, Computed
+from runtime.claims import Claim, Computed, Field
 from runtime.errors import MissingInput
 from runtime.frames import Frame
 from runtime.observations import ComputedResult, Observation, Payload, Scanned
@@ -263,7 +263,7 @@ def _first_of(group: Sequence[Claim]) -> Claim:
     added = {"occurrences": str(total), "last_seen": until, "windows": str(len(group))}
     fields = [
         *kept,
-        *(type(first.fields[0])(name=name, value=value) for name, value in added.items()),
+        *(Field(name=name, value=value) for name, value in added.items()),
     ]
     ends = tuple(dict.fromkeys((first.citations[0], last.citations[-1])))
     return first.model_copy(update={"fields": tuple(fields), "citations": ends})

@@ -18,9 +18,9 @@ from programs.routing import has_result
 from programs.workspace import Workspace
 from runtime.errors import StepError
 from runtime.frames import Frame, RunState, Step
-from runtime.models.extractive.classifier import classify
-from runtime.models.extractive.mentions import demands
 from runtime.observations import Analyzed, ComputedResult, Payload, Ranked, ReadSpans, Scanned
+from runtime.questions.classifier import classify
+from runtime.questions.mentions import demands
 
 _SETTLING = ("count", "earliest", "latest", "difference")
 """Operations that take all matching lines into account, also those beyond the page that was kept."""

@@ -48,6 +48,16 @@ class Leaf:
         )
 
 
+@dataclass(frozen=True, slots=True)
+class Asking:
+    """What all readings of a step have in common."""
+
+    question: str
+    terms: list[TermStatistic]
+    frame: Frame
+    step: PlannedStep
+
+
 class LeafAnalysis:
     """The analyze action: fans a predictor out over the readings of a step."""
 
@@ -60,10 +70,10 @@ class LeafAnalysis:
         selection = Targets(run.workspace, frame).selection(step.targets)
         question = step.query or frame.task
         terms = run.workspace.ranker.term_statistics(question) if selection.ranked else []
-        prefix = f"{frame.id}/{step.id}"
+        asking = Asking(question, terms, frame, step)
 
         async def work(index: int, reading: Reading) -> Leaf:
-            return await self._read(question, reading, terms, f"{prefix}/{index}", frame, step)
+            return await self._read(asking, reading, f"{frame.id}/{step.id}/{index}")
 
         outcomes = await fan_out(
             selection.readings,
@@ -74,66 +84,42 @@ class LeafAnalysis:
         )
         return self._observed(selection, outcomes)
 
-    async def _read(
-        self,
-        question: str,
-        reading: Reading,
-        terms: list[TermStatistic],
-        key: str,
-        frame: Frame,
-        step: PlannedStep,
-    ) -> Leaf:
+    async def _read(self, asking: Asking, reading: Reading, key: str) -> Leaf:
         """Claims of one reading; halves it when it is too much for the reader."""
         try:
-            return await self._call(question, reading, terms, key, frame, step)
+            return await self._call(asking, reading, key)
         except (ContextOverflow, TruncatedReply):
             halves = reading.halves()
             if halves is None:
                 raise
-            first = await self._half(question, halves[0], terms, f"{key}a", frame, step)
+            first = await self._half(asking, halves[0], f"{key}a")
             if isinstance(first.error, LimitReached):
                 return first
-            return first + await self._half(question, halves[1], terms, f"{key}b", frame, step)
+            return first + await self._half(asking, halves[1], f"{key}b")
 
-    async def _half(
-        self,
-        question: str,
-        reading: Reading,
-        terms: list[TermStatistic],
-        key: str,
-        frame: Frame,
-        step: PlannedStep,
-    ) -> Leaf:
+    async def _half(self, asking: Asking, reading: Reading, key: str) -> Leaf:
         """One half; when it cannot be read, the other one keeps its claims."""
         try:
-            return await self._read(question, reading, terms, key, frame, step)
+            return await self._read(asking, reading, key)
         except (StepError, LimitReached) as error:
             return Leaf(error=error)
 
-    async def _call(
-        self,
-        question: str,
-        reading: Reading,
-        terms: list[TermStatistic],
-        key: str,
-        frame: Frame,
-        step: PlannedStep,
-    ) -> Leaf:
+    async def _call(self, asking: Asking, reading: Reading, key: str) -> Leaf:
         run = self._run
         inputs = {
-            "question": question,
+            "question": asking.question,
             "kind": run.kind,
             "patterns": list(run.patterns),
             "spans": shown(run.workspace.corpus, reading.spans),
-            "term_statistics": terms,
+            "term_statistics": asking.terms,
         }
         reply = await run.ask(
             self._predictor,
             inputs,
             key=f"{key}:{reading.key}",
             leaf=True,
-            frame_id=frame.id,
-            step_id=step.id,
+            frame_id=asking.frame.id,
+            step_id=asking.step.id,
             span_ids=[span.id for span in reading.spans],
             check=check_leaf,
         )

@@ -1,6 +1,6 @@
 """The workspace of a run: the corpus as one run sees it, cut into partitions, with its ranker made on demand."""
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection
 from functools import cached_property
 
 from data.corpus import Corpus
@@ -65,10 +65,6 @@ class Workspace:
     def sources_of(self, targets: Collection[str]) -> set[str]:
         """The sources that the targets lie in."""
         return {partition.source for partition in self.partitions_of(targets)}
-
-    def spans_of(self, partitions: Iterable[Partition]) -> tuple[Span, ...]:
-        """The spans of some partitions, in order."""
-        return tuple(span for each in partitions for span in self.partitioning.spans(each.id))
 
     def partition_of(self, span: Span) -> str:
         """The id of the partition that a span belongs to."""

@@ -34,12 +34,6 @@ def cut(text: str, width: int) -> str:
     return "".join(kept).rstrip() + _ELLIPSIS if width > 0 else ""
 
 
-def pad(text: str, width: int) -> str:
-    """The text cut or filled with spaces to exactly `width` cells."""
-    text = cut(text, width)
-    return text + " " * (width - cells(text))
-
-
 def _cells_of(character: str) -> int:
     if unicodedata.combining(character) or unicodedata.category(character) in ("Mn", "Me", "Cf"):
         return 0

@@ -3,6 +3,7 @@
 Everything is derived from the state (the fold of the events) or from the calls of the journal; nothing here is stored.
 """
 
+import statistics
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -105,6 +106,7 @@ class CallMetrics:
     input_tokens: int
     output_tokens: int
     mean_seconds: float | None
+    median_seconds: float | None
     max_seconds: float | None
     reasons: tuple[tuple[str, int], ...]
 
@@ -256,6 +258,7 @@ def _metrics(signature: str, calls: Sequence[CallRecord]) -> CallMetrics:
         input_tokens=usage.input_tokens,
         output_tokens=usage.output_tokens,
         mean_seconds=sum(seconds) / len(seconds) if seconds else None,
+        median_seconds=statistics.median(seconds) if seconds else None,
         max_seconds=max(seconds, default=None),
         reasons=tuple(reasons.most_common()),
     )

@@ -9,7 +9,15 @@ from runtime.calls import CallRecord
 from runtime.frames import RunState, fold
 from runtime.journal import RunSummary
 from runtime.ledger import Usage
-from runtime.view import RefinementRow, progress, refinement_log, stack_view, step_table
+from runtime.view import (
+    CallMetrics,
+    RefinementRow,
+    call_metrics,
+    progress,
+    refinement_log,
+    stack_view,
+    step_table,
+)
 from spantree.cli.output import page_width, print_json, print_page, standard_output
 from spantree.cli.page import Page
 from spantree.cli.render import cost_words, outcome_title, receipt_parts
@@ -69,8 +77,8 @@ def run_page(recorded: Recorded, width: int) -> Page:
             page.item(f"{warning.code}: {warning.message}")
     if recorded.calls:
         page.heading("Calls")
-        for line in call_words(recorded.calls):
-            page.item(line)
+        for row in call_metrics(recorded.calls):
+            page.item(call_words(row))
     _end(page, recorded)
     return page
 
@@ -113,26 +121,14 @@ def _refinements(page: Page, rows: Iterable[RefinementRow]) -> None:
         )
 
 
-def call_words(calls: Iterable[CallRecord]) -> list[str]:
-    """The calls by signature: how many, how long, and why some failed."""
-    groups: dict[str, list[CallRecord]] = {}
-    for call in calls:
-        groups.setdefault(call.signature, []).append(call)
-    return [_group_words(name, group) for name, group in groups.items()]
-
-
-def _group_words(name: str, group: list[CallRecord]) -> str:
-    seconds = sorted(call.seconds for call in group)
-    tokens = sum(call.usage.input_tokens + call.usage.output_tokens for call in group)
-    time = f"{seconds[len(seconds) // 2]:.2f} s"
-    words = f"{name}: {count(len(group), 'call')}, {count(tokens, 'token')}, median {time}"
-    reasons: dict[str, int] = {}
-    for call in group:
-        if call.status == "failed":
-            reasons[call.error_class or "error"] = reasons.get(call.error_class or "error", 0) + 1
-    lost = sum(call.status == "intent" for call in group)
-    failures = [f"{count} {reason}" for reason, count in reasons.items()]
-    failures += [f"{lost} never ended"] if lost else []
+def call_words(row: CallMetrics) -> str:
+    """The calls of one signature: how many, how long, and why some failed."""
+    tokens = count(row.input_tokens + row.output_tokens, "token")
+    words = f"{row.signature}: {count(row.calls, 'call')}, {tokens}"
+    if row.median_seconds is not None:
+        words += f", median {row.median_seconds:.2f} s"
+    failures = [f"{number} {reason}" for reason, number in row.reasons]
+    failures += [f"{row.unfinished} never ended"] if row.unfinished else []
     return words + (f"; failed: {', '.join(failures)}" if failures else "")
 
 

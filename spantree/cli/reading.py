@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from runtime.errors import CorpusError, QuestionError
-from runtime.models.extractive.mentions import expressions
+from runtime.questions.mentions import expressions
 
 if TYPE_CHECKING:
     from data.corpus import Corpus

@@ -358,6 +358,7 @@ def test_calls_are_summed_by_signature() -> None:
         input_tokens=100,
         output_tokens=10,
         mean_seconds=2.0,
+        median_seconds=2.0,
         max_seconds=2.0,
         reasons=(),
     )
@@ -371,6 +372,7 @@ def test_calls_are_summed_by_signature() -> None:
         input_tokens=200,
         output_tokens=20,
         mean_seconds=8.25,
+        median_seconds=1.5,
         max_seconds=30.0,
         reasons=(("timeout", 1), ("odd bug", 1)),
     )

@@ -7,12 +7,12 @@ from pathlib import PurePosixPath
 
 from runtime.models.extractive.chronicle import Happening, body_of, choose, in_order, shown_times
 from runtime.models.extractive.material import Material
-from runtime.models.extractive.mentions import demands, names, without_quotes
-from runtime.models.extractive.notation import unique
-from runtime.models.extractive.ranking import ranks_values, states_rank
 from runtime.models.extractive.relevance import shares
 from runtime.models.extractive.valuation import COUNTS, is_value, repeats, values_stated
 from runtime.models.extractive.wording import Wording
+from runtime.questions.mentions import demands, names, without_quotes
+from runtime.questions.notation import unique
+from runtime.questions.ranking import ranks_values, states_rank
 from signatures import ClaimDigest, ClaimStatus, ComputedValue, Statement
 
 _MAX_STATEMENTS = 8

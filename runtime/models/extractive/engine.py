@@ -10,7 +10,6 @@ from typing import Any, TypeVar
 from dspy import lm15
 from pydantic import TypeAdapter, ValidationError
 
-from runtime.models.extractive.classifier import classify
 from runtime.models.extractive.conclusion import conclude
 from runtime.models.extractive.material import Material
 from runtime.models.extractive.planner import plan
@@ -18,9 +17,9 @@ from runtime.models.extractive.reader import read_leaf
 from runtime.models.extractive.refiner import Situation, refine
 from runtime.models.extractive.task import task_from
 from runtime.models.request import PromptRequest, render_reply, respond
+from runtime.questions.classifier import classify
 from signatures import ClaimDigest, ComputedValue, EvidenceSpan, PlannedStep, TermStatistic
 
-MODEL_NAME = "extractive"
 """The name that replies, receipts and banners give to this model."""
 
 _V = TypeVar("_V")

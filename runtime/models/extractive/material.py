@@ -2,8 +2,8 @@
 
 from dataclasses import dataclass
 
-from runtime.models.extractive.notation import question_of
 from runtime.models.extractive.wording import Wording, wording_for
+from runtime.questions.notation import question_of
 from signatures import ClaimDigest, ComputedValue
 
 

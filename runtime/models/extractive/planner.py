@@ -8,12 +8,12 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 
-from runtime.models.extractive.classifier import counted_words, named_strings
-from runtime.models.extractive.clock import clock_range
-from runtime.models.extractive.mentions import without_quotes
-from runtime.models.extractive.notation import timeline_task, unique
 from runtime.models.extractive.task import STEP_ID, Task
 from runtime.models.extractive.wording import Wording, wording_for
+from runtime.questions.classifier import counted_words, named_strings
+from runtime.questions.clock import clock_range
+from runtime.questions.mentions import without_quotes
+from runtime.questions.notation import timeline_task, unique
 from signatures import Action, Operation, PlannedStep
 
 _EVERY_LINE = "/^/"

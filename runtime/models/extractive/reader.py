@@ -4,15 +4,15 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from runtime.lexicon import words
-from runtime.models.extractive.clock import clock_range
 from runtime.models.extractive.events import Event, events
 from runtime.models.extractive.fields import Field
-from runtime.models.extractive.mentions import about, quoted_patterns
 from runtime.models.extractive.score import focus_of
 from runtime.models.extractive.select import supporting
 from runtime.models.extractive.shown import Shown, shown_units
 from runtime.models.extractive.statements import statements
 from runtime.models.extractive.times import leading_time, times_in
+from runtime.questions.clock import clock_range
+from runtime.questions.mentions import about, quoted_patterns
 from signatures import ClaimField, EvidenceRef, EvidenceSpan, LeafClaim, TermStatistic
 
 

@@ -4,9 +4,9 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
-from runtime.models.extractive.notation import Outcome, read_observation
 from runtime.models.extractive.planner import Draft, step_of_plan
 from runtime.models.extractive.task import Task, next_number
+from runtime.questions.notation import Outcome, read_observation
 from signatures import Decision, PlannedStep
 
 _MAX_RETRIES = 2

@@ -4,9 +4,9 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from runtime.models.extractive.classifier import classify
-from runtime.models.extractive.mentions import about, without_quotes
-from runtime.models.extractive.notation import (
+from runtime.questions.classifier import classify
+from runtime.questions.mentions import about, without_quotes
+from runtime.questions.notation import (
     Overview,
     question_of,
     read_overview,

@@ -3,11 +3,11 @@
 import re
 from collections.abc import Callable
 
-from runtime.models.extractive.classifier import counted_words, named_strings
 from runtime.models.extractive.material import Material
-from runtime.models.extractive.mentions import without_quotes
-from runtime.models.extractive.notation import Overview
 from runtime.models.extractive.wording import Wording
+from runtime.questions.classifier import counted_words, named_strings
+from runtime.questions.mentions import without_quotes
+from runtime.questions.notation import Overview
 from signatures import ComputedValue, Statement
 
 COUNTS = frozenset(("count", "count_by_source", "count_by_time"))

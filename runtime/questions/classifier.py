@@ -5,11 +5,11 @@ from dataclasses import dataclass
 from itertools import permutations
 
 from runtime.lexicon import STOPWORDS, is_cjk
-from runtime.models.extractive.clock import clock_range
-from runtime.models.extractive.mentions import identifiers, quoted_patterns, without_quotes
-from runtime.models.extractive.negation import negates
-from runtime.models.extractive.notation import Overview, absent, question_of, read_overview, unique
-from runtime.models.extractive.ranking import ranks_values
+from runtime.questions.clock import clock_range
+from runtime.questions.mentions import identifiers, quoted_patterns, without_quotes
+from runtime.questions.negation import negates
+from runtime.questions.notation import Overview, absent, question_of, read_overview, unique
+from runtime.questions.ranking import ranks_values
 from signatures import QuestionKind
 
 REQUIRES_ALL: frozenset[str] = frozenset(("count", "existence", "list", "timeline", "conflict"))

@@ -4,8 +4,8 @@ import re
 from collections.abc import Iterable
 from itertools import permutations
 
-from runtime.models.extractive.negation import continues, negates
-from runtime.models.extractive.notation import absent, any_of, exact, names_of, unique
+from runtime.questions.negation import continues, negates
+from runtime.questions.notation import absent, any_of, exact, names_of, unique
 
 # An apostrophe is no quotation mark, and a double quotation mark after a digit is an inch.
 _QUOTED = (
