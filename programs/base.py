@@ -28,8 +28,6 @@ from runtime.ledger import Ledger, Usage
 from runtime.limits import Limits
 
 T = TypeVar("T")
-MIN_CALLS = 4
-"""Calls without which no question can be answered: classify, plan, one reading, conclude."""
 MIN_STEPS = 2
 """Steps of a frame without which nothing but a conclusion could be run."""
 _CLOSING_TOKENS = 4_000
@@ -83,13 +81,13 @@ def asked(question: str) -> str:
     return text
 
 
-def checked_limits(limits: Limits) -> Limits:
-    """The limits, if a run can start within them; LimitsError otherwise."""
+def checked_limits(limits: Limits, min_calls: int) -> Limits:
+    """The limits, if a run can start within them and makes `min_calls`; LimitsError otherwise."""
     limits.check_start()
-    if limits.calls is not None and limits.calls < MIN_CALLS:
+    if limits.calls is not None and limits.calls < min_calls:
         raise LimitsError(
-            f"a question needs at least {MIN_CALLS} calls: {limits.calls} is too few to start",
-            hint=f"allow more, for example --max-calls {MIN_CALLS * 5}, or leave the limit out",
+            f"a question needs at least {min_calls} calls: {limits.calls} is too few to start",
+            hint=f"allow more, for example --max-calls {min_calls * 5}, or leave the limit out",
         )
     if limits.depth < 1:
         raise LimitsError("the depth must be at least 1", hint="leave --max-depth out")
@@ -130,6 +128,8 @@ class Program(dspy.Module):
 
     name = "program"
     version = 1
+    min_calls = 4
+    """Calls without which it can answer no question: of most, to classify, plan, read and conclude."""
 
     def __init__(
         self,
@@ -169,7 +169,7 @@ class Program(dspy.Module):
         """The same, within an event loop. `limits` can only narrow those of the program."""
         text = asked(question)
         caps = limits.model_dump(exclude_unset=True) if limits else {}
-        used = checked_limits(self.limits.narrowed(**caps))
+        used = checked_limits(self.limits.narrowed(**caps), self.min_calls)
         record = self._record(text, corpus, used)
         journal, owned = self._opened()
         try:
@@ -216,7 +216,23 @@ class Program(dspy.Module):
                 journal.close()
 
     async def _carried_out(self, run: Run) -> dspy.Prediction:
-        """Work a run to its end. Programs implement this."""
+        """Work a run to its end; whatever interrupts it, it can be resumed, as it was begun."""
+        if run.state.finished is None:
+            beat = asyncio.create_task(_heartbeat(run))
+            try:
+                await self.work(run)
+            except BaseException:
+                _leave(run)
+                raise
+            finally:
+                beat.cancel()
+                await asyncio.gather(beat, return_exceptions=True)
+        finished = run.state.finished
+        assert finished is not None
+        return predicted(finished)
+
+    async def work(self, run: Run) -> None:
+        """Move a run until it has finished, from whatever state it is in. Programs implement this."""
         raise NotImplementedError(f"{type(self).__name__} does not say how it answers")
 
     def _check_resumable(self, record: RunRecord, corpus: Corpus) -> None:
@@ -293,6 +309,22 @@ class Program(dspy.Module):
             state=fold(journal.events(record.run_id)),
             listener=self.progress,
         )
+
+
+def _leave(run: Run) -> None:
+    """Give a run up for now. That must not hide why, so a journal that cannot be written is no error here."""
+    run.ledger.cancel()
+    if run.state.finished is None:
+        with suppress(RunError):  # a run that nobody holds counts as interrupted all the same
+            run.commit(status="interrupted")
+
+
+async def _heartbeat(run: Run) -> None:
+    """Keep the lease of a run during long calls."""
+    while True:
+        await asyncio.sleep(run.lease_seconds / 3)
+        with suppress(RunError):  # if it is lost for good, the next call says so before it starts
+            run.renew()
 
 
 def predicted(finished: Finished) -> dspy.Prediction:

@@ -19,7 +19,7 @@ from runtime.events import Classified
 from runtime.questions.classifier import REQUIRES_ALL, classify
 
 
-async def classified(run: Run, predictor: dspy.Predict) -> tuple[Classified, list[tuple[str, str]]]:
+async def classified(run: Run, predictor: dspy.Module) -> tuple[Classified, list[tuple[str, str]]]:
     """The classification that the run uses, and warnings about how it came about.
 
     Raises PatternError for an expression of the question itself that is not valid, before anything is asked.
@@ -57,6 +57,24 @@ async def classified(run: Run, predictor: dspy.Predict) -> tuple[Classified, lis
         reason=reason,
     )
     return event, warnings
+
+
+async def signaled(run: Run) -> tuple[Classified, list[tuple[str, str]]]:
+    """The classification by structural signals alone: no model is asked.
+
+    Raises PatternError for an expression of the question itself that is not valid.
+    """
+    signals = classify(run.question, run.workspace.overview())
+    for notation in signals.patterns:
+        Pattern.parse(notation)
+    event = Classified(
+        question_kind=signals.kind,
+        requires_all=signals.requires_all,
+        patterns=tuple(signals.patterns),
+        signals=(f"{signals.kind}: {signals.reason}",),
+        reason=signals.reason,
+    )
+    return event, []
 
 
 def _valid(notations: Iterable[str]) -> tuple[list[str], list[tuple[str, str]]]:

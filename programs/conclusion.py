@@ -60,7 +60,7 @@ def gathered(run: Run, frame: Frame) -> tuple[tuple[Claim, ...], tuple[Computed,
 class Conclusion:
     """The conclude action of the root frame."""
 
-    def __init__(self, run: Run, predictor: dspy.Predict) -> None:
+    def __init__(self, run: Run, predictor: dspy.Module) -> None:
         self._run = run
         self._predictor = predictor
 

@@ -4,15 +4,16 @@ import asyncio
 import time
 from collections.abc import Callable
 
+import dspy
+
 from programs.actions import rank, read, scan
 from programs.assembly import is_limited
 from programs.compute import compute
 from programs.conclusion import Conclusion
 from programs.coverage import coverage, described
-from programs.leaf import LeafAnalysis
+from programs.leaf import LeafAnalysis, Select, selected
 from programs.observing import failure, from_error, success
 from programs.planner import depth_left
-from programs.predictors import Predictors
 from programs.readings import Targets
 from programs.repeats import ALLOWED, earlier, repeats, signature_of
 from programs.returning import returned
@@ -37,10 +38,12 @@ _CODE_ACTIONS: dict[str, Callable[[Workspace, Frame, PlannedStep], Observation]]
 class Executor:
     """Executes the steps of one run."""
 
-    def __init__(self, run: Run, predictors: Predictors) -> None:
+    def __init__(
+        self, run: Run, analyze_leaf: dspy.Module, conclude: dspy.Module, select: Select = selected
+    ) -> None:
         self._run = run
-        self._analyze = LeafAnalysis(run, predictors.analyze_leaf)
-        self._conclude = Conclusion(run, predictors.conclude)
+        self._analyze = LeafAnalysis(run, analyze_leaf, select)
+        self._conclude = Conclusion(run, conclude)
 
     async def __call__(self, frame: Frame, steps: tuple[Step, ...]) -> None:
         """Make a composite step a frame, or run the steps."""

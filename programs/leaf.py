@@ -4,6 +4,7 @@ A reading that fails is tried again as its class of error asks, then halved, and
 appears in the coverage. A failed reading never costs its siblings their results.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import dspy
@@ -14,6 +15,7 @@ from programs.observing import counted, failure, success
 from programs.readings import Reading, Selection, Targets, partitions_in
 from programs.run import Run
 from programs.verify import Verifier
+from programs.workspace import Workspace
 from runtime.claims import Claim, Rejection
 from runtime.errors import (
     ContextOverflow,
@@ -58,16 +60,26 @@ class Asking:
     step: PlannedStep
 
 
+Select = Callable[[Workspace, Frame, PlannedStep], Selection]
+"""What a step lets readers read."""
+
+
+def selected(workspace: Workspace, frame: Frame, step: PlannedStep) -> Selection:
+    """The readings that the targets of a step come to."""
+    return Targets(workspace, frame).selection(step.targets)
+
+
 class LeafAnalysis:
     """The analyze action: fans a predictor out over the readings of a step."""
 
-    def __init__(self, run: Run, predictor: dspy.Predict) -> None:
+    def __init__(self, run: Run, predictor: dspy.Module, select: Select = selected) -> None:
         self._run = run
         self._predictor = predictor
+        self._select = select
 
     async def __call__(self, frame: Frame, step: PlannedStep) -> Observation:
         run = self._run
-        selection = Targets(run.workspace, frame).selection(step.targets)
+        selection = self._select(run.workspace, frame, step)
         question = step.query or frame.task
         terms = run.workspace.ranker.term_statistics(question) if selection.ranked else []
         asking = Asking(question, terms, frame, step)
@@ -140,8 +152,9 @@ class LeafAnalysis:
             if _unread(outcome)
             for each in reading.partitions
         }
+        unread.update(selection.left_out)
         broken = {each.partition_id for each in failed} | unread
-        whole = partitions_in(selection.readings)
+        whole = tuple(dict.fromkeys((*partitions_in(selection.readings), *selection.left_out)))
         claims = merged(
             (claim for leaf in done for claim in leaf.claims), self._run.workspace.source_rank
         )

@@ -18,7 +18,7 @@ from signatures import PlannedStep
 class Planner:
     """Plans the frames of one run."""
 
-    def __init__(self, run: Run, predictor: dspy.Predict) -> None:
+    def __init__(self, run: Run, predictor: dspy.Module) -> None:
         self._run = run
         self._predictor = predictor
 

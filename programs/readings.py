@@ -54,11 +54,12 @@ class Reading:
 @dataclass(frozen=True, slots=True)
 class Selection:
     """What the targets of a step come to: whole partitions, or spans picked by earlier steps (`ranked`: by
-    relevance)."""
+    relevance). `left_out` are partitions that were meant and do not fit, or only in part."""
 
     readings: tuple[Reading, ...]
     scope: Literal["partitions", "selection"]
     ranked: bool = False
+    left_out: tuple[str, ...] = ()
 
 
 class Targets:

@@ -5,20 +5,22 @@ Model Agents", 2025): a plan of primitive and composite steps, refinement of the
 and after a child's return, and the parent's plan put back before the model when a child ends.
 """
 
-import asyncio
-from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from typing import Any, get_args
 
 import dspy
 
-from programs.base import Program, predicted
-from programs.predictors import Predictors
+from programs.base import Program
+from programs.classification import classified
+from programs.executor import Executor
+from programs.planner import Planner
 from programs.progress import Listener
 from programs.recursion import Recursion
 from programs.refinement import RefinePolicy
+from programs.refiner import Refiner
 from programs.run import Run
-from runtime.errors import LimitsError, RunError
+from runtime.errors import LimitsError
 from runtime.journal import Journal
 from runtime.limits import Limits
 from signatures import AnalyzeLeaf, ClassifyQuestion, Conclude, Plan, Refine
@@ -69,44 +71,13 @@ class Recursive(Program):
         """What is recorded about a run so that it can be resumed the same way."""
         return {**super().configuration(limits), "refine": self.refine_policy}
 
-    async def _carried_out(self, run: Run) -> dspy.Prediction:
-        """Work a run to its end; whatever interrupts it, it can be resumed, as it was begun."""
-        if run.state.finished is None:
-            policy = run.record.config.get("refine", self.refine_policy)
-            beat = asyncio.create_task(_heartbeat(run))
-            try:
-                await Recursion(run, self._predictors(), policy).work()
-            except BaseException:
-                _leave(run)
-                raise
-            finally:
-                beat.cancel()
-                await asyncio.gather(beat, return_exceptions=True)
-        finished = run.state.finished
-        assert finished is not None
-        return predicted(finished)
-
-    def _predictors(self) -> Predictors:
-        return Predictors(
-            classify=self.classify,
-            plan=self.plan,
-            refine=self.refine,
-            analyze_leaf=self.analyze_leaf,
-            conclude=self.conclude,
-        )
-
-
-def _leave(run: Run) -> None:
-    """Give a run up for now. That must not hide why, so a journal that cannot be written is no error here."""
-    run.ledger.cancel()
-    if run.state.finished is None:
-        with suppress(RunError):  # a run that nobody holds counts as interrupted all the same
-            run.commit(status="interrupted")
-
-
-async def _heartbeat(run: Run) -> None:
-    """Keep the lease of a run during long calls."""
-    while True:
-        await asyncio.sleep(run.lease_seconds / 3)
-        with suppress(RunError):  # if it is lost for good, the next call says so before it starts
-            run.renew()
+    async def work(self, run: Run) -> None:
+        """Plan, execute, refine and recurse until the run has an answer."""
+        policy = run.record.config.get("refine", self.refine_policy)
+        await Recursion(
+            run,
+            classify=partial(classified, predictor=self.classify),
+            plan=Planner(run, self.plan),
+            execute=Executor(run, self.analyze_leaf, self.conclude),
+            refine=Refiner(run, self.refine, policy),
+        ).work()

@@ -13,8 +13,8 @@ from programs.planning import Ordered, ordered, stated
 from runtime.frames import Frame, Step
 from signatures import Decision, PlannedStep
 
-RefinePolicy = Literal["always", "on_change", "on_failure"]
-"""When the model is asked: after every observation, after one that is new or failed, or after failures only."""
+RefinePolicy = Literal["always", "on_change", "on_failure", "never"]
+"""When the model is asked: after every observation, after one that is new or failed, after failures only, or never."""
 
 RETRIED = frozenset(("timeout", "rate_limit", "unavailable"))
 """Error classes whose answer is the original action once more."""
@@ -34,6 +34,8 @@ class Refinement:
 
 def asks_model(policy: RefinePolicy, frame: Frame, steps: Sequence[Step], repeated: bool) -> bool:
     """Whether the policy wants the model's view of these observations."""
+    if policy == "never":
+        return False
     if not [step for step in frame.remaining if step.planned.action != "conclude"] and all(
         step.observation is not None and not step.observation.error_class for step in steps
     ):

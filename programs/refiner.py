@@ -30,7 +30,7 @@ from signatures import PlannedStep
 class Refiner:
     """Refines the frames of one run."""
 
-    def __init__(self, run: Run, predictor: dspy.Predict, policy: RefinePolicy) -> None:
+    def __init__(self, run: Run, predictor: dspy.Module, policy: RefinePolicy) -> None:
         self._run = run
         self._predictor = predictor
         self._policy: RefinePolicy = policy

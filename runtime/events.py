@@ -8,10 +8,29 @@ from runtime.claims import Record
 from runtime.observations import Observation
 from signatures import Decision, PlannedStep, QuestionKind
 
-EVENT_VERSION = 1
+EVENT_VERSION = 2
 """Version of the event schema. A journal with a newer one is refused."""
 
+TakenAction = Literal[
+    "scan", "rank", "read", "analyze", "compute", "conclude", "subtask", "look", "code"
+]
+"""What a step without a plan can be: besides a planner's actions, a look at what there is, and a cell of code."""
+
 StepStatus = Literal["pending", "running", "completed", "failed", "timed_out", "blocked", "skipped"]
+
+
+class Taken(PlannedStep):
+    """A step that was taken without a plan: a tool call, or a cell of code."""
+
+    action: TakenAction  # type: ignore[assignment]
+
+
+class Place(Record):
+    """A stretch of one source: half-open code points."""
+
+    source: str
+    start: int
+    end: int
 
 
 class Classified(Record):
@@ -91,6 +110,44 @@ class FramePopped(Record):
     observation: Observation
 
 
+class Acted(Record):
+    """The model that drives chose the next step of a frame: a tool with its arguments, or a cell of code.
+
+    `turn` counts from 1 in its frame; tool calls made by one cell are of the same turn.
+    """
+
+    kind: Literal["acted"] = "acted"
+    frame_id: str
+    turn: int
+    think: str
+    tool: str
+    arguments: dict[str, Any]
+    step: Taken
+
+
+class Accessed(Record):
+    """What a tool did with the text: characters that code went through, and stretches that it put before a model."""
+
+    kind: Literal["accessed"] = "accessed"
+    frame_id: str
+    step_id: str
+    tool: str
+    read_characters: int
+    shown_characters: int
+    shown: tuple[Place, ...]
+    cut: str
+
+
+class Routed(Record):
+    """Which program answers, and why. `asked_model` when signals disagreed."""
+
+    kind: Literal["routed"] = "routed"
+    program: str
+    reason: str
+    signals: tuple[str, ...]
+    asked_model: bool
+
+
 class Warned(Record):
     """Something that a reader of the run must know: a fallback plan, a truncation, a limit."""
 
@@ -116,6 +173,9 @@ Event = Annotated[
     | StepCommitted
     | Refined
     | FramePopped
+    | Acted
+    | Accessed
+    | Routed
     | Warned
     | Finished,
     Field(discriminator="kind"),

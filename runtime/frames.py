@@ -9,6 +9,8 @@ from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 
 from runtime.events import (
+    Accessed,
+    Acted,
     Classified,
     Event,
     Finished,
@@ -16,6 +18,7 @@ from runtime.events import (
     FramePushed,
     Planned,
     Refined,
+    Routed,
     StepCommitted,
     StepStarted,
     StepStatus,
@@ -104,6 +107,9 @@ class RunState:
     classified: Classified | None = None
     warnings: tuple[Warned, ...] = ()
     plan_changes: tuple[PlanChange, ...] = ()
+    acted: tuple[Acted, ...] = ()
+    accessed: tuple[Accessed, ...] = ()
+    routed: Routed | None = None
     last_observation: Observation | None = None
     finished: Finished | None = None
 
@@ -128,8 +134,6 @@ def fold(events: Iterable[Event]) -> RunState:
 def apply(state: RunState, event: Event) -> RunState:
     """The state after one more event."""
     match event:
-        case Classified():
-            return replace(state, classified=event)
         case FramePushed():
             return _pushed(state, event)
         case Planned():
@@ -144,6 +148,21 @@ def apply(state: RunState, event: Event) -> RunState:
             return _refined(state, event)
         case FramePopped():
             return _popped(state, event)
+        case Acted():
+            return _acted(state, event)
+        case _:
+            return _noted(state, event)
+
+
+def _noted(state: RunState, event: Classified | Accessed | Routed | Warned | Finished) -> RunState:
+    """What concerns the run as a whole and changes no frame."""
+    match event:
+        case Classified():
+            return replace(state, classified=event)
+        case Accessed():
+            return replace(state, accessed=(*state.accessed, event))
+        case Routed():
+            return replace(state, routed=event)
         case Warned():
             return replace(state, warnings=(*state.warnings, event))
         case Finished():
@@ -182,6 +201,14 @@ def _planned(state: RunState, event: Planned) -> RunState:
             steps=_replaced(frame, event.steps),
         )
     )
+
+
+def _acted(state: RunState, event: Acted) -> RunState:
+    """A step that was taken without a plan comes behind all others."""
+    frame = state.frames[event.frame_id]
+    steps = (*frame.steps, Step(event.step))
+    frame = replace(frame, planned=True, think=event.think or frame.think, steps=steps)
+    return replace(state.with_frame(frame), acted=(*state.acted, event))
 
 
 def _step(state: RunState, frame_id: str, step_id: str, **changes: object) -> RunState:

@@ -100,8 +100,45 @@ class Returned(Record):
     steps_failed: int
 
 
+class SourcesListed(Record):
+    """Result of a look at what the corpus consists of: source ids, or the partitions of one source."""
+
+    kind: Literal["sources"] = "sources"
+    sources: tuple[str, ...]
+    partitions: tuple[str, ...]
+    next_cursor: int | None
+
+
+class BudgetTold(Record):
+    """What was left when it was asked for, in words. It is kept, so that a replay tells the same."""
+
+    kind: Literal["budget"] = "budget"
+    text: str
+
+
+class CellRan(Record):
+    """Result of a cell of code. Its output is not kept: a replay makes it again. `error` is what the model was told."""
+
+    kind: Literal["cell"] = "cell"
+    code_hash: str
+    output_characters: int
+    tool_calls: int
+    seconds: float
+    reset: bool
+    error: str
+
+
 Payload = Annotated[
-    Scanned | Ranked | ReadSpans | Analyzed | ComputedResult | Concluded | Returned,
+    SourcesListed
+    | BudgetTold
+    | CellRan
+    | Scanned
+    | Ranked
+    | ReadSpans
+    | Analyzed
+    | ComputedResult
+    | Concluded
+    | Returned,
     PydanticField(discriminator="kind"),
 ]
 

@@ -1,5 +1,16 @@
 """What a model is asked, and the types in which it answers."""
 
+from signatures.act import (
+    Act,
+    CountBy,
+    Explore,
+    Quote,
+    SubmittedClaim,
+    SubQuery,
+    ToolCall,
+    ToolName,
+    TurnShown,
+)
 from signatures.claims import (
     ClaimDigest,
     ClaimField,
@@ -18,6 +29,7 @@ from signatures.plan import Action, Operation, Plan, PlannedStep
 from signatures.refine import Decision, Refine
 
 __all__ = [
+    "Act",
     "Action",
     "AnalyzeLeaf",
     "ClaimDigest",
@@ -26,15 +38,23 @@ __all__ = [
     "ClassifyQuestion",
     "ComputedValue",
     "Conclude",
+    "CountBy",
     "Decision",
     "EvidenceRef",
     "EvidenceSpan",
+    "Explore",
     "LeafClaim",
     "Operation",
     "Plan",
     "PlannedStep",
     "QuestionKind",
+    "Quote",
     "Refine",
     "Statement",
+    "SubQuery",
+    "SubmittedClaim",
     "TermStatistic",
+    "ToolCall",
+    "ToolName",
+    "TurnShown",
 ]

@@ -50,7 +50,7 @@ Refine = Annotated[
     str,
     typer.Option(
         metavar="WHEN",
-        help="When the rest of the plan is rewritten: always (after every step), on_change, on_failure.",
+        help="When the rest of the plan is rewritten: always (after every step), on_change, on_failure, never.",
     ),
 ]
 MaxCalls = Annotated[int | None, typer.Option(metavar="N", help="Most calls to a model.")]

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     Models = tuple[dspy.LM, dspy.LM]
 
-REFINE = ("always", "on_change", "on_failure")
+REFINE = ("always", "on_change", "on_failure", "never")
 
 DEFAULT_MODEL = "extractive"
 DEFAULT_LIMITS = Limits()

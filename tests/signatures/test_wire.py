@@ -82,5 +82,5 @@ def test_refinement_branches_by_class_of_error() -> None:
 
 def test_what_is_exported_is_what_is_named() -> None:
     public = {name for name in vars(signatures) if not name.startswith("_")}
-    modules = {"claims", "classify", "conclude", "leaf", "plan", "refine"}
+    modules = {"act", "claims", "classify", "conclude", "leaf", "plan", "refine"}
     assert public - modules == set(signatures.__all__)
