@@ -109,6 +109,15 @@ class Pattern:
         found = mask(pa.array(lines, pa.large_string()), self.expression, self.ignore_case)
         return [each != self.negated for each in found.to_pylist()]
 
+    def first_in(self, line: str) -> int:
+        """Where the pattern first matches in a line, in code points; 0 where it does not, or is a negated one."""
+        options = MatchSubstringOptions(self.expression, ignore_case=self.ignore_case)
+        found = call_function(
+            "find_substring_regex", [pa.array([line], pa.large_string())], options
+        )
+        at = found[0].as_py()
+        return 0 if self.negated or at < 1 else len(line.encode()[:at].decode())
+
     def _is_plain(self) -> bool:
         text = self.text
         return text == text.strip() and not (_is_marked(text) or _denied(text))

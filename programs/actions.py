@@ -29,15 +29,15 @@ def scan(workspace: Workspace, frame: Frame, step: PlannedStep) -> Observation:
     return success(f"{counted(found.total, 'line')} match {what}: {where}", found)
 
 
-def rank(workspace: Workspace, frame: Frame, step: PlannedStep) -> Observation:
-    """Find the spans that are most relevant to the query. Never exhaustive."""
+def rank(workspace: Workspace, frame: Frame, step: PlannedStep, most: int = RANKED) -> Observation:
+    """Find the spans that are most relevant to the query, `most` of them. Never exhaustive."""
     query = step.query or frame.task
     targets = Targets(workspace, frame)
     parts = targets.parts(step.targets)
-    most = RANKED if parts is None else workspace.partitioning.span_count
-    found = workspace.ranker.rank(query, most, sources=targets.sources(step.targets))
+    asked = most if parts is None else workspace.partitioning.span_count
+    found = workspace.ranker.rank(query, asked, sources=targets.sources(step.targets))
     if parts is not None:
-        found = [hit for hit in found if workspace.partition_of(hit.span) in parts][:RANKED]
+        found = [hit for hit in found if workspace.partition_of(hit.span) in parts][:most]
     payload = Ranked(query=query, span_ids=tuple(hit.span.id for hit in found))
     if not found:
         return absent("no passage shares a word with the query", payload)

@@ -33,10 +33,21 @@ class Search(Part):
     exhaustive: bool
 
 
+class Characters(Part):
+    """Distinct characters of the sources that a question is about: all of them, and how many of them code went
+    through (`read`), a model was shown (`shown`) and the answer cites (`cited`)."""
+
+    total: int
+    read: int
+    shown: int
+    cited: int
+
+
 class Coverage(Part):
     """Which partitions the answer needed, and what became of them. Ids are partition ids; `unparsed` are source ids.
 
     `truncations` says in words what was cut. `ratio` is completed / required, or None when nothing is required.
+    `characters` is None while the run goes on.
     """
 
     required: tuple[str, ...]
@@ -47,6 +58,7 @@ class Coverage(Part):
     searches: tuple[Search, ...]
     truncations: tuple[str, ...]
     partitions: int
+    characters: Characters | None = None
 
     @property
     def ratio(self) -> float | None:
@@ -82,7 +94,10 @@ class StepLine(Part):
 
 class Answer(Part):
     """The answer of a run. `claims` are its statements with verified citations; `value` is typed where the
-    question has one."""
+    question has one.
+
+    `program` is the one that answered, and `route` says why where it was chosen for the question; else it is empty.
+    """
 
     text: str
     value: Any
@@ -100,6 +115,7 @@ class Answer(Part):
     question: str
     kind: str
     program: str
+    route: str = ""
 
     def to_json(self) -> dict[str, Any]:
         """The stable JSON form: plain data, documented in the README."""
@@ -122,6 +138,9 @@ class Answer(Part):
                 "searches": [search.model_dump(mode="json") for search in coverage.searches],
                 "truncations": list(coverage.truncations),
                 "partitions": coverage.partitions,
+                "characters": coverage.characters.model_dump(mode="json")
+                if coverage.characters
+                else None,
                 "details": {
                     "failed": list(coverage.failed),
                     "unread": list(coverage.unread),
@@ -136,6 +155,7 @@ class Answer(Part):
             "question": self.question,
             "kind": self.kind,
             "program": self.program,
+            "route": self.route,
         }
 
 

@@ -5,14 +5,18 @@ from typing import Any
 
 from programs.answer import Answer, Conflict, Coverage, Outcome, Receipt, StepLine
 from programs.compute import entry
-from programs.coverage import coverage, payloads_of, undecodable
+from programs.coverage import coverage, own_patterns, payloads_of, undecodable
 from programs.outcome import outcome
+from programs.reach import characters
+from programs.readings import Targets
 from programs.run import Run
+from programs.search import LineSearch
 from programs.verify import checked
 from runtime.claims import Claim, Computed
 from runtime.frames import Frame, RunState
 from runtime.observations import (
     Analyzed,
+    CellRan,
     ComputedResult,
     Concluded,
     Observation,
@@ -21,6 +25,8 @@ from runtime.observations import (
 )
 
 _CONFLICT = "conflict: "
+_CUTS = ("limit", "limit_steps", "limit_turns", "limit_act", "plan_cut")
+"""Codes of the warnings after which an answer is not the whole one."""
 _VALUED = ("count", "count_by_source", "count_by_time", "distinct", "timeline", "earliest",
            "latest", "minimum", "maximum", "sort", "difference", "conflicts")  # fmt: skip
 
@@ -44,7 +50,7 @@ def assemble(run: Run) -> Answer:
         limited=was_cut(state),
         undecodable=bool(undecodable(run.workspace)),
         working=_working(state),
-        withheld=_withheld(state),
+        withheld=not found and (_withheld(state) or _stands_there(run)),
     )
     return Answer(
         text=_text(shown, result, reach, _counted(root)),
@@ -54,7 +60,9 @@ def assemble(run: Run) -> Answer:
         conflicts=tuple(_conflicts(root, statements)),
         unknowns=_unknowns(run, concluded, statements),
         warnings=tuple(dict.fromkeys(each.message for each in state.warnings)),
-        coverage=reach,
+        coverage=reach.model_copy(
+            update={"characters": characters(state, run.workspace, run.calls(), statements)}
+        ),
         receipt=receipt(run),
         steps=tuple(_lines(state)),
         degraded=_degraded(state, concluded),
@@ -62,7 +70,8 @@ def assemble(run: Run) -> Answer:
         corpus_version=run.workspace.corpus.version,
         question=run.question,
         kind=run.kind,
-        program=run.record.program,
+        program=state.routed.program if state.routed else run.record.program,
+        route=state.routed.reason if state.routed else "",
     )
 
 
@@ -78,6 +87,18 @@ def _withheld(state: RunState) -> bool:
     return False
 
 
+def _stands_there(run: Run) -> bool:
+    """Whether a line has the question's own strings, whoever read or searched: a reader may have been told to be silent."""
+    root = run.state.frames["root"]
+    own = own_patterns(run.state, run.workspace)
+    if not own:
+        return False
+    targets = Targets(run.workspace, root)
+    sources = targets.sources(())
+    inside = None if sources is None else frozenset(sources)
+    return LineSearch(run.workspace, tuple(own), inside, targets.parts(())).page(1).total > 0
+
+
 def is_limited(state: RunState) -> bool:
     """Whether the run reached a limit of its own: nothing more is asked of a model then, but to conclude."""
     return any(each.code == "limit" for each in state.warnings)
@@ -85,7 +106,7 @@ def is_limited(state: RunState) -> bool:
 
 def was_cut(state: RunState) -> bool:
     """Whether a limit kept the run from something that was planned."""
-    return any(each.code in ("limit", "limit_steps", "plan_cut") for each in state.warnings)
+    return any(each.code in _CUTS for each in state.warnings)
 
 
 def _degraded(state: RunState, concluded: Concluded | None) -> bool:
@@ -232,5 +253,11 @@ def receipt(run: Run) -> Receipt:
         wall_seconds=round(run.ledger.elapsed, 3),
         max_depth=max((frame.depth for frame in run.state.frames.values()), default=0),
         retries=spent.retries,
-        sandbox_seconds=0.0,
+        sandbox_seconds=round(_sandbox_seconds(run.state), 3),
     )
+
+
+def _sandbox_seconds(state: RunState) -> float:
+    """Seconds that code ran in the sandbox."""
+    payloads = (each for frame in state.frames.values() for each in payloads_of(frame))
+    return sum(each.seconds for each in payloads if isinstance(each, CellRan))

@@ -170,7 +170,8 @@ class Program(dspy.Module):
         text = asked(question)
         caps = limits.model_dump(exclude_unset=True) if limits else {}
         used = checked_limits(self.limits.narrowed(**caps), self.min_calls)
-        record = self._record(text, corpus, used)
+        # In a thread: what is recorded about a model may have to be looked up.
+        record = await asyncio.to_thread(self._record, text, corpus, used)
         journal, owned = self._opened()
         try:
             workspace = await asyncio.to_thread(Workspace, corpus, self.partitioner)

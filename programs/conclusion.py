@@ -15,6 +15,7 @@ from programs.merge import by_id, merged
 from programs.observing import brief, counted, success
 from programs.review import Review
 from programs.run import Run
+from programs.support import related, touching
 from programs.verify import MAX_CITATIONS, supports_cause
 from runtime.claims import Citation, Claim, Computed
 from runtime.errors import ContextOverflow, LimitReached, StepError, TruncatedReply
@@ -266,27 +267,39 @@ def _status(
     computed: Sequence[Computed],
     text: str,
 ) -> ClaimStatus:
-    """The strongest status that the premises allow; a number or a cause that no quote has makes an inference."""
+    """The strongest status that the premises allow.
+
+    A number or a cause that no quote has makes an inference, and so do words that have nothing to do with the premises.
+    """
     if all(each.status == "insufficient" for each in premises):
         return "insufficient"
-    if statement.status == "conflicting":
-        return "conflicting" if len(citations) > 1 else "direct"
-    allowed: list[ClaimStatus] = [statement.status, *(each.status for each in premises)]
+    if statement.status == "conflicting" and len(citations) > 1:
+        sides = touching(text, [each.quote for each in citations])
+        return "conflicting" if sides > 1 else "inferred"
+    stated: ClaimStatus = "direct" if statement.status == "conflicting" else statement.status
+    allowed: list[ClaimStatus] = [stated, *(each.status for each in premises)]
     status = min(allowed, key=lambda each: _WEAKNESS[each])
-    if status == "direct" and not (
-        supports_cause(text, citations) and _numbers_known(text, premises, computed)
-    ):
-        return "inferred"
-    return status
+    if status != "direct":
+        return status
+    known = _known(premises, computed)
+    counted_by_code = any(each.computed for each in premises)
+    said = supports_cause(text, citations) and _numbers_known(text, known)
+    worded = [each.text for each in premises] + [each.quote for each in citations]
+    return "direct" if said and (counted_by_code or related(text, worded, known)) else "inferred"
 
 
-def _numbers_known(text: str, premises: Iterable[Claim], computed: Iterable[Computed]) -> bool:
-    """Whether every number of a statement stands in a quote, a premise or a computed value."""
+def _known(premises: Iterable[Claim], computed: Iterable[Computed]) -> list[str]:
+    """The texts that a statement may rest on: quotes, premises and computed values."""
     known = [line for each in computed for line in each.lines]
     for claim in premises:
         known += [claim.time, claim.text, *(field.value for field in claim.fields)]
         for each in claim.citations:
             known += [each.quote, each.source, str(each.line_start), str(each.line_end)]
+    return known
+
+
+def _numbers_known(text: str, known: Iterable[str]) -> bool:
+    """Whether every number of a statement stands in one of the texts that it may rest on."""
     haystack = "\n".join(known)
     return all(
         re.search(rf"(?<!\d){re.escape(number)}(?!\d)", haystack)

@@ -1,20 +1,23 @@
 """Coverage: which partitions an answer needed, computed from the journal, never from what a model says.
 
 Counts, existence, lists, timelines and contradictions need every partition. A partition counts as completed
-when readers judged all of it, or when an exhaustive search for strings of the question itself settles it: what matched
-was read or computed with, and nothing else can match. Passages that were picked by relevance, or by strings that a
-model thought of, settle nothing. Other questions need what was selected for reading; when nothing was found, they
-needed everything.
+when readers or a model that drives judged all of it, or when an exhaustive search for strings of the question itself
+settles it: what matched was read, looked at or computed with, and nothing else can match. A search settles the
+partitions that it went through and no others, whatever else was read with its matches. Passages that were picked by
+relevance, or by strings that a model thought of, settle nothing. Other questions need what was selected for reading;
+when nothing was found, they needed everything.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from data.pattern import Pattern
 from programs.answer import Coverage, Search
+from programs.inputs import claims_of
 from programs.observing import counted, listed
 from programs.readings import Targets
 from programs.routing import has_result
+from programs.sight import Sight
 from programs.workspace import Workspace
 from runtime.errors import StepError
 from runtime.frames import Frame, RunState, Step
@@ -24,6 +27,11 @@ from runtime.questions.mentions import demands
 
 _SETTLING = ("count", "earliest", "latest", "difference")
 """Operations that take all matching lines into account, also those beyond the page that was kept."""
+_OF_LINES = ("distinct", "sort")
+"""Operations that take the matching lines that were kept, where there are no claims to take. A timeline takes both."""
+
+WINDOW_WARNING = "window"
+"""Code of the warnings that text was not shown since it did not fit the window of a model."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +76,7 @@ def coverage(state: RunState, workspace: Workspace, found: bool) -> Coverage:
         unread=tuple(each for each in required if each not in missed),
         unparsed=unparsed(workspace, root.targets if root else ()),
         searches=tuple(dict.fromkeys(_searches(payloads))),
-        truncations=tuple(dict.fromkeys(_truncations(workspace, payloads))),
+        truncations=tuple(dict.fromkeys(_truncations(state, workspace, payloads))),
         partitions=len(workspace.partition_ids),
     )
 
@@ -120,27 +128,50 @@ def _reached(state: RunState, workspace: Workspace) -> Reached:
 
 def _reached_for(own: frozenset[str], state: RunState, workspace: Workspace) -> Reached:
     quoted = {each for each in own if each.startswith('"')}
-    reached = Reached()
+    looked_at = Sight.looked_at(state)
+    reached = _shown(Sight.returned(state), looked_at, workspace)
     for frame in state.frames.values():
         computed = _computed_from(frame)
         for step in frame.steps:
             payload = step.observation.payload if step.observation else None
             if isinstance(payload, Analyzed):
-                reached |= _read(payload, _is_exhaustive(frame, step, own))
+                reached |= _read(payload, _settled(frame, step, own, workspace))
             elif isinstance(payload, Scanned):
                 counts = step.id in computed and _counts(state) and quoted <= set(payload.patterns)
                 settles = counts or set(payload.patterns) <= own
                 inside = _inside(frame, step, payload, workspace) if settles else frozenset()
-                reached |= _found(inside, _hit(workspace, payload), step.id in computed)
+                used = step.id in computed or _all_shown(step, payload, looked_at)
+                reached |= _found(inside, _hit(workspace, payload), used)
     return reached
 
 
-def _read(payload: Analyzed, exhaustive: bool) -> Reached:
-    """What readers judged. A selection is the whole only if nothing else can matter."""
+def _read(payload: Analyzed, settled: frozenset[str]) -> Reached:
+    """What readers judged. A selection is the whole only where nothing else can matter: in what is `settled`."""
     done = frozenset(payload.done)
     failed = frozenset(each.partition_id for each in payload.failed)
-    whole = done if payload.scope == "partitions" or exhaustive else frozenset()
+    whole = done if payload.scope == "partitions" else done & settled
     return Reached(whole, done, failed, frozenset(payload.unread))
+
+
+def _shown(returned: Sight, looked_at: Sight, workspace: Workspace) -> Reached:
+    """What a model that drives was shown: it judged what it looked at as a whole."""
+    touched, whole = set(), set()
+    at, of = workspace.partitioning.span_at, workspace.partitioning.partition_of
+    for source, start, end in returned.stretches:
+        while start < end:
+            part = of(at(source, start).id)
+            touched.add(part.id)
+            if looked_at.holds(source, part.start, part.end):
+                whole.add(part.id)
+            start = part.end
+    return Reached(whole=frozenset(whole), selected=frozenset(touched))
+
+
+def _all_shown(step: Step, scan: Scanned, looked_at: Sight) -> bool:
+    """Whether a model that drives has looked at every line that a search found: then it judged them."""
+    return _is_kept_whole(step) and all(
+        looked_at.touches(hit.source, hit.start, max(hit.end, hit.start + 1)) for hit in scan.hits
+    )
 
 
 def _found(inside: frozenset[str], hits: frozenset[str], computed: bool) -> Reached:
@@ -170,15 +201,25 @@ def _counts(state: RunState) -> bool:
 
 def _computed_from(frame: Frame) -> frozenset[str]:
     """The ids of the steps whose complete result went into a computation."""
-    complete = {each.id for each in frame.steps if _is_kept_whole(each)}
     found: set[str] = set()
-    for step in frame.steps:
+    for at, step in enumerate(frame.steps):
         payload = step.observation.payload if step.observation else None
         if isinstance(payload, ComputedResult):
             named = set(step.planned.targets or step.planned.depends_on)
-            used = named or {each.id for each in frame.steps if has_result(each)}
-            found |= used if payload.operation.startswith(_SETTLING) else used & complete
+            above = [each for each in frame.steps[:at] if has_result(each)]
+            used = [each for each in above if not named or each.id in named]
+            found |= _taken_in(payload.operation, used)
     return frozenset(found)
+
+
+def _taken_in(operation: str, used: Sequence[Step]) -> set[str]:
+    """The ids of the steps that an operation took in with all their lines; comparisons of claims take in no line."""
+    if operation.startswith(_SETTLING):
+        return {each.id for each in used}
+    claims = any(claims_of(each.observation.payload for each in used if each.observation))
+    if operation == "timeline" or (operation in _OF_LINES and not claims):
+        return {each.id for each in used if _is_kept_whole(each)}
+    return set()
 
 
 def _is_kept_whole(step: Step) -> bool:
@@ -187,32 +228,57 @@ def _is_kept_whole(step: Step) -> bool:
     return isinstance(payload, Scanned) and payload.total == len(payload.hits)
 
 
-def _is_exhaustive(frame: Frame, step: Step, own: frozenset[str]) -> bool:
-    """Whether what a step read is all that an exhaustive search for the question's own strings found."""
-    for name in step.planned.targets:
-        source = frame.step(name)
-        payload = source.observation.payload if source and source.observation else None
-        match payload:
-            case Scanned(patterns=patterns) if source is not None:
-                if set(patterns) <= own and _is_kept_whole(source):
-                    return True
-            case ReadSpans() if source is not None and source.id != step.id:
-                if _is_exhaustive(frame, source, own):
-                    return True
-            case _:
-                pass
-    return False
+def _settled(frame: Frame, step: Step, own: frozenset[str], workspace: Workspace) -> frozenset[str]:
+    """The partitions in which nothing but the targets of a step can matter.
+
+    Those that an exhaustive search for the question's own strings went through, if all its hits were kept, and those
+    that are read whole beside the hits. A step that came later than the reading did not tell it what to read.
+    """
+    above = {each.id: each for each in frame.steps[: frame.steps.index(step)]}
+    named = [above[name] for name in step.planned.targets if name in above]
+    if not named:
+        return frozenset()
+    found: set[str] = set()
+    for each in named:
+        payload = each.observation.payload if each.observation else None
+        if isinstance(payload, Scanned):
+            if set(payload.patterns) <= own and _is_kept_whole(each):
+                found |= _inside(frame, each, payload, workspace)
+        elif isinstance(payload, ReadSpans):
+            found |= _settled(frame, each, own, workspace) | _held(payload, workspace)
+    beside = [name for name in step.planned.targets if frame.step(name) is None]
+    return frozenset(found | _within(frame, beside, workspace) if beside else found)
+
+
+def _held(payload: ReadSpans, workspace: Workspace) -> frozenset[str]:
+    """The partitions of which all spans were fetched."""
+    fetched = set(payload.span_ids)
+    touched = {workspace.partitioning.partition_of(each).id for each in fetched}
+    return frozenset(
+        each
+        for each in touched
+        if fetched.issuperset(workspace.partitioning.partition(each).span_ids)
+    )
 
 
 def _inside(frame: Frame, step: Step, scan: Scanned, workspace: Workspace) -> frozenset[str]:
     """The partitions that a search went through."""
+    searched = set(scan.sources)
+    partition = workspace.partitioning.partition
+    return frozenset(
+        each
+        for each in _within(frame, step.planned.targets, workspace)
+        if partition(each).source in searched
+    )
+
+
+def _within(frame: Frame, names: Sequence[str], workspace: Workspace) -> frozenset[str]:
+    """The partitions of a frame that the places among some targets mean: all of its own where there is none."""
     try:
-        places = Targets(workspace, frame).places(step.planned.targets)
+        places = Targets(workspace, frame).places(names)
+        return frozenset(each.id for each in workspace.partitions_of(places))
     except StepError:
         return frozenset()
-    searched = set(scan.sources)
-    inside = (each for each in workspace.partitions_of(places) if each.source in searched)
-    return frozenset(each.id for each in inside)
 
 
 def _hit(workspace: Workspace, scan: Scanned) -> frozenset[str]:
@@ -246,7 +312,10 @@ def _searches(payloads: Iterable[Payload]) -> Iterable[Search]:
             )
 
 
-def _truncations(workspace: Workspace, payloads: Iterable[Payload]) -> Iterable[str]:
+def _truncations(
+    state: RunState, workspace: Workspace, payloads: Iterable[Payload]
+) -> Iterable[str]:
+    yield from (each.message for each in state.warnings if each.code == WINDOW_WARNING)
     for payload in payloads:
         if isinstance(payload, Scanned) and payload.total > len(payload.hits):
             what = " and ".join(payload.patterns)

@@ -2,11 +2,12 @@
 
 import asyncio
 import time
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
+from functools import partial
 
 import dspy
 
-from programs.actions import rank, read, scan
+from programs.actions import RANKED, rank, read, scan
 from programs.assembly import is_limited
 from programs.compute import compute
 from programs.conclusion import Conclusion
@@ -27,6 +28,9 @@ from runtime.frames import Frame, Step
 from runtime.observations import Observation
 from signatures import PlannedStep
 
+Analyze = Callable[[Frame, PlannedStep], Awaitable[Observation]]
+"""An analyze action: what readers say about what a step names."""
+
 _CODE_ACTIONS: dict[str, Callable[[Workspace, Frame, PlannedStep], Observation]] = {
     "scan": scan,
     "rank": rank,
@@ -36,14 +40,26 @@ _CODE_ACTIONS: dict[str, Callable[[Workspace, Frame, PlannedStep], Observation]]
 
 
 class Executor:
-    """Executes the steps of one run."""
+    """Executes the steps of one run.
+
+    `select` decides what readers are given, and `ranked` how many spans a ranking hands on. `analyze` takes the place
+    of the leaf analysis.
+    """
 
     def __init__(
-        self, run: Run, analyze_leaf: dspy.Module, conclude: dspy.Module, select: Select = selected
+        self,
+        run: Run,
+        analyze_leaf: dspy.Module,
+        conclude: dspy.Module,
+        select: Select = selected,
+        *,
+        ranked: int = RANKED,
+        analyze: Analyze | None = None,
     ) -> None:
         self._run = run
-        self._analyze = LeafAnalysis(run, analyze_leaf, select)
+        self._analyze = analyze or LeafAnalysis(run, analyze_leaf, select)
         self._conclude = Conclusion(run, conclude)
+        self._actions = {**_CODE_ACTIONS, "rank": partial(rank, most=ranked)}
 
     async def __call__(self, frame: Frame, steps: tuple[Step, ...]) -> None:
         """Make a composite step a frame, or run the steps."""
@@ -162,7 +178,7 @@ class Executor:
         if planned.action == "conclude":
             return await self._concluded(frame, planned)
         run.tell(planned.action, 0, 1, planned.description)
-        action = _CODE_ACTIONS[planned.action]
+        action = self._actions[planned.action]
         seconds = run.limits.action_seconds
         try:
             async with asyncio.timeout(seconds):

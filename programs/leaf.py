@@ -70,12 +70,23 @@ def selected(workspace: Workspace, frame: Frame, step: PlannedStep) -> Selection
 
 
 class LeafAnalysis:
-    """The analyze action: fans a predictor out over the readings of a step."""
+    """The analyze action: fans a predictor out over the readings of a step.
 
-    def __init__(self, run: Run, predictor: dspy.Module, select: Select = selected) -> None:
+    `together`: what a reading holds is meant for one call, by the model of the few large calls, and never halved.
+    """
+
+    def __init__(
+        self,
+        run: Run,
+        predictor: dspy.Module,
+        select: Select = selected,
+        *,
+        together: bool = False,
+    ) -> None:
         self._run = run
         self._predictor = predictor
         self._select = select
+        self._together = together
 
     async def __call__(self, frame: Frame, step: PlannedStep) -> Observation:
         run = self._run
@@ -101,7 +112,7 @@ class LeafAnalysis:
         try:
             return await self._call(asking, reading, key)
         except (ContextOverflow, TruncatedReply):
-            halves = reading.halves()
+            halves = None if self._together else reading.halves()
             if halves is None:
                 raise
             first = await self._half(asking, halves[0], f"{key}a")
@@ -129,7 +140,7 @@ class LeafAnalysis:
             self._predictor,
             inputs,
             key=f"{key}:{reading.key}",
-            leaf=True,
+            leaf=not self._together,
             frame_id=asking.frame.id,
             step_id=asking.step.id,
             span_ids=[span.id for span in reading.spans],

@@ -7,10 +7,9 @@ state than the committed one, so that a killed run goes on exactly where it was.
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 
-from programs.ending import begin, end_frame
+from programs.ending import begin, end_frame, starting
 from programs.routing import begun, route
 from programs.run import Run
-from runtime.errors import LimitReached, LimitsError
 from runtime.events import Classified
 from runtime.frames import Frame, Step
 
@@ -57,10 +56,5 @@ class Recursion:
     async def _begin(self) -> None:
         """Classify the question, then make it the root frame."""
         self.run.tell("classify", 0, 1)
-        try:
+        with starting():
             begin(self.run, *await self.classify(self.run))
-        except LimitReached as error:
-            raise LimitsError(
-                f"the limits are too small to start: {error}",
-                hint="raise them, or leave them out",
-            ) from error

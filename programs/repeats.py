@@ -27,10 +27,17 @@ def _inputs(frame: Frame, step: PlannedStep) -> list[str]:
         above = itertools.takewhile(lambda each: each.id != step.id, frame.steps)
         named = [each.id for each in above]
     found = []
+    limited = step.action in (
+        "scan",
+        "rank",
+    )  # these search the part of the frame, whatever steps they name
     for name in named or frame.targets:
         source = frame.step(name)
         seen = source.observation if source is not None else None
         found.append(seen.result_hash if seen is not None else name)
+        limited = limited or source is None
+    if named and limited:
+        found += [f"within {each}" for each in frame.targets]
     return found if step.operation == "difference" else sorted(found)
 
 

@@ -6,8 +6,9 @@ from programs.conclusion import gathered
 from programs.coverage import payloads_of
 from programs.observing import counted
 from programs.run import Run
+from runtime.claims import Claim, Computed
 from runtime.frames import Frame
-from runtime.observations import Analyzed, ComputedResult, Returned
+from runtime.observations import Analyzed, ComputedResult, Concluded, Returned
 
 UNKNOWNS = 20
 """Open ends that a frame hands up."""
@@ -21,9 +22,10 @@ def returned(run: Run, frame: Frame) -> Returned:
         for step in frame.steps
         if step.observation and isinstance(step.observation.payload, ComputedResult)
     ]
+    handed_up = _handed_up(frame, claims, computed)
     return Returned(
         frame_id=frame.id,
-        claims=claims if frame.parent_id else (),
+        claims=handed_up if frame.parent_id else (),
         computed=computed if frame.parent_id else (),
         value=values[-1] if values and frame.parent_id else None,
         unknowns=tuple(dict.fromkeys(_unknowns(frame)))[:UNKNOWNS],
@@ -31,6 +33,19 @@ def returned(run: Run, frame: Frame) -> Returned:
         steps_done=sum(step.status == "completed" for step in frame.steps),
         steps_failed=sum(step.status not in ("completed", "skipped") for step in frame.steps),
     )
+
+
+def _handed_up(
+    frame: Frame, claims: tuple[Claim, ...], computed: tuple[Computed, ...]
+) -> tuple[Claim, ...]:
+    """The claims of a frame; of one whose model submitted an answer, its statements and what was computed."""
+    submitted = [each for each in payloads_of(frame) if isinstance(each, Concluded)]
+    if not submitted or submitted[-1].mechanical:
+        return claims
+    stated = [each for each in submitted[-1].statements if each.status != "insufficient"]
+    known = {each.id for each in stated}
+    named = {claim_id for each in computed for claim_id in each.claim_ids} - known
+    return (*stated, *(each for each in claims if each.id in named))
 
 
 def _error_classes(frame: Frame) -> Iterator[str]:

@@ -12,7 +12,7 @@ import dspy
 from programs.evidence import neutralized
 from programs.progress import Listener, Progress
 from programs.workspace import Workspace
-from runtime.calls import Caller
+from runtime.calls import Caller, CallRecord
 from runtime.errors import LimitReached
 from runtime.events import Event, Warned
 from runtime.frames import RunState, apply
@@ -84,6 +84,10 @@ class Run:
         caller = self.closing_caller if closing else self.caller
         data = {name: neutralized(value) for name, value in inputs.items()}
         return await caller.call(predictor, data, key=key, **settings)
+
+    def calls(self) -> list[CallRecord]:
+        """All calls of the run so far, those of earlier executions included, in the order in which they started."""
+        return self._journal.calls(self.id)
 
     def renew(self) -> None:
         """Keep the lease during a long wait."""

@@ -38,19 +38,20 @@ class LineSearch:
             targets.parts(step.targets),
         )
 
-    def page(self, size: int) -> Scanned:
-        """The first `size` hits and the complete counts; those by time only where whole sources are searched."""
+    def page(self, size: int, cursor: int = 0) -> Scanned:
+        """`size` hits from `cursor` on and the complete counts; those by time only where whole sources are searched."""
         corpus, whole = self.workspace.corpus, self.parts is None
-        most = max(size, 1) if whole else _ALL
-        found = corpus.scan(self.patterns, sources=self.sources, page=most)
+        most, start = (max(size, 1), cursor) if whole else (_ALL, 0)
+        found = corpus.scan(self.patterns, sources=self.sources, page=most, cursor=start)
         hits = found.hits if whole else tuple(hit for hit in found.hits if self._holds(hit))
+        first = cursor - start
         by_source = found.by_source if whole else Counter(hit.source for hit in hits)
         return Scanned(
             patterns=tuple(found.patterns),
             total=found.total if whole else len(hits),
             by_source=tuple(by_source.items()),
             by_time=tuple((each.label, each.count) for each in found.by_time) if whole else (),
-            hits=_references(hits[:size]),
+            hits=_references(hits[first : first + size]),
             sources=tuple(found.sources_scanned),
         )
 

@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 from data.corpus import Corpus
 from data.span import Span
 from programs.evidence import restore
+from programs.support import related, touching
 from runtime.claims import Citation, Claim, Field, Rejection, Verdict
 from runtime.errors import NotFound
 from signatures import ClaimField, ClaimStatus, EvidenceRef, LeafClaim
@@ -111,13 +112,20 @@ class Verifier:
 
 
 def settled_status(claim: LeafClaim, citations: Sequence[Citation]) -> ClaimStatus:
-    """The status that the evidence allows: none without citations, no conflict with a single side."""
+    """The status that the evidence allows: none without citations, no conflict with a single side.
+
+    A statement that says something else than its quotes is an inference, and so is a conflict that fewer than two of
+    them have anything to do with.
+    """
     if not citations:
         return "insufficient"
-    if claim.status == "conflicting" and len(citations) < 2:
-        return "direct"
-    if claim.status == "direct" and not supports_cause(claim.text, citations):
-        return "inferred"
+    quotes = [each.quote for each in citations]
+    if claim.status == "conflicting" and len(citations) > 1:
+        return "conflicting" if touching(claim.text, quotes) > 1 else "inferred"
+    if claim.status in ("direct", "conflicting"):
+        beside = [*(each.source for each in citations), claim.time]
+        said = supports_cause(claim.text, citations) and related(claim.text, quotes, beside)
+        return "direct" if said else "inferred"
     return claim.status
 
 

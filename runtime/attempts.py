@@ -33,6 +33,7 @@ class Job:
     settings: dict[str, Any]
     asked: dict[str, Any]
     price: Price | None
+    own_signature: bool = False
 
 
 @dataclass

@@ -86,16 +86,19 @@ class Caller:
         step_id: str = "",
         span_ids: Sequence[str] = (),
         check: Check | None = None,
+        signature: Any = None,
     ) -> dspy.Prediction:
         """Call `predictor` (a `dspy.Predict`, or a `dspy.ChainOfThought`) once, within the limits.
 
-        `check` may raise ParseFailure for a prediction that parses and is wrong all the same. Raises the
-        StepError of the last attempt, LimitReached, RunCancelled or ModelError.
+        `signature` takes the place of the predictor's own for this call. `check` may raise ParseFailure for a
+        prediction that parses and is wrong all the same. Raises the StepError of the last attempt, LimitReached,
+        RunCancelled or ModelError.
         """
         predict: Any = getattr(predictor, "predict", predictor)
+        wanted = signature or predict.signature
         done = self._log.completed(key)
         if done is not None and done.status == "done":
-            prediction = rebuilt(predict.signature, done.outputs)
+            prediction = rebuilt(wanted, done.outputs)
             append_to_trace(predict, inputs, prediction)
             return prediction
         lm: Any = predict.lm or (self._leaf_lm if leaf else None) or self._lm or dspy.settings.lm
@@ -106,7 +109,7 @@ class Caller:
         settings = {**lm.kwargs, **predict.config}
         job = Job(
             predictor=predictor,
-            signature=predict.signature,
+            signature=wanted,
             inputs=inputs,
             lm=lm,
             key=key,
@@ -117,6 +120,7 @@ class Caller:
             prompt_version=_prompt_version(predict),
             span_ids=tuple(span_ids),
             settings=settings,
+            own_signature=signature is not None,
             asked=self._asked(predict, settings, len(rendered), price),
             price=price,
         )
@@ -219,6 +223,8 @@ class Caller:
 
     async def _predicted(self, job: Job, attempt: Attempt) -> dspy.Prediction:
         arguments = {**job.inputs, "lm": attempt.meter.lm, "config": _config(job, attempt)}
+        if job.own_signature:
+            arguments["signature"] = job.signature
         if attempt.feedback:
             arguments["retry_feedback"] = attempt.feedback
             arguments["signature"] = job.signature.append(

@@ -7,6 +7,7 @@ SpantreeError
 │   ├── QuestionError      an empty or malformed question
 │   ├── LimitsError        limits that contradict each other or are too small to start
 │   ├── ModelError         an unknown model name, missing credentials, an account without access
+│   ├── SandboxError       a sandbox that does not start or does not answer; never an observation
 │   └── RunError           no such run, a run that another process holds, a journal of a newer version
 ├── LimitReached           a limit of the ledger: ends in a partial answer
 ├── RunCancelled           the run was told to stop: no call starts after it
@@ -76,6 +77,10 @@ class LimitsError(UserError):
 
 class ModelError(UserError):
     """Raised when a model name is unknown, or its credentials are missing or refused."""
+
+
+class SandboxError(UserError):
+    """Raised when a sandbox cannot be started or does not answer: infrastructure, never an observation."""
 
 
 class RunError(UserError):

@@ -2,7 +2,8 @@
 
 `None` means no cap. Caps of the whole run: calls, tokens, money (US dollars), seconds of wall time. Caps of the
 shape: depth, frames, steps, refinements, calls in flight. Caps of one thing: seconds of a call, of an
-action and of the sandbox, retries of a call, characters of a tool's output.
+action, retries of a call, characters of a tool's output. Caps of one cell in the sandbox: seconds (its own, not those
+in which it waits for the host), megabytes, nested calls, calls of host functions (suspensions), characters shown.
 """
 
 import math
@@ -19,6 +20,10 @@ _POSITIVE = (
     "call_seconds",
     "action_seconds",
     "sandbox_seconds",
+    "sandbox_memory_mb",
+    "sandbox_recursion",
+    "sandbox_suspensions",
+    "sandbox_output_chars",
     "tool_output_chars",
 )
 _NEEDED_TO_START = ("calls", "input_tokens", "output_tokens", "tokens", "wall_seconds")
@@ -44,6 +49,10 @@ class Limits(BaseModel):
     call_seconds: float = 300.0
     action_seconds: float = 120.0
     sandbox_seconds: float = 30.0
+    sandbox_memory_mb: int = 256
+    sandbox_recursion: int = 200
+    sandbox_suspensions: int = 2_000
+    sandbox_output_chars: int = 20_000
     tool_output_chars: int = 20_000
 
     @model_validator(mode="after")

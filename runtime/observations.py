@@ -78,12 +78,16 @@ class ComputedResult(Record):
 
 
 class Concluded(Record):
-    """Result of the closing step: the statements of the answer, as claims with citations."""
+    """Result of the closing step: the statements of the answer, as claims with citations.
+
+    `rejected` are the references of a submitted answer that did not resolve.
+    """
 
     kind: Literal["conclude"] = "conclude"
     statements: tuple[Claim, ...]
     unknowns: tuple[str, ...]
     mechanical: bool
+    rejected: tuple[Rejection, ...] = ()
 
 
 class Returned(Record):

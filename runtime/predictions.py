@@ -15,10 +15,15 @@ def plain_outputs(prediction: dspy.Prediction, names: Iterable[str]) -> dict[str
 
 
 def rebuilt(signature: Any, outputs: dict[str, Any]) -> dspy.Prediction:
-    """A prediction from stored outputs, typed as the signature says."""
+    """A prediction from stored outputs, typed as the signature says.
+
+    None stays None: a service that replies by native tool calls leaves out what was asked for beside them.
+    """
     fields = signature.output_fields
     values = {
-        name: _type(field.annotation).validate_python(outputs[name])
+        name: None
+        if outputs[name] is None
+        else _type(field.annotation).validate_python(outputs[name])
         for name, field in fields.items()
     }
     return dspy.Prediction.from_completions([values], signature=signature)

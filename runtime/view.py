@@ -160,7 +160,7 @@ def turns(events: Iterable[Event]) -> Iterator[Turn]:
             number=number,
             event=event.kind,
             levels=tuple(_level(state.frames[each]) for each in state.stack),
-            observed=_result(state.last_observation),
+            observed=result_line(state.last_observation),
         )
 
 
@@ -199,7 +199,7 @@ def _step_lines(
     again = f" (attempt {step.attempts})" if step.attempts > 1 else ""
     yield _fit(head, one_line(step.planned.description), again, width)
     if step.observation is not None:
-        yield cut(f"{indent}{_INDENT}= {_result(step.observation)}", width)
+        yield cut(f"{indent}{_INDENT}= {result_line(step.observation)}", width)
     for child in _children(state, frame, step):
         yield from _frame_lines(state, child, indent + _INDENT, width)
 
@@ -239,7 +239,7 @@ def _row(frame: Frame, step: Step) -> StepRow:
         status=step.status,
         attempts=step.attempts,
         seconds=step.seconds,
-        result=_result(step.observation),
+        result=result_line(step.observation),
     )
 
 
@@ -277,7 +277,8 @@ def _next(frame: Frame) -> str:
     return f"{step.id} {step.planned.action}"
 
 
-def _result(seen: Observation | None) -> str:
+def result_line(seen: Observation | None) -> str:
+    """What a step came to, on one line: what was found, or the error with its class; empty before it ended."""
     if seen is None:
         return ""
     if seen.success:

@@ -9,8 +9,18 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from data.corpus import Corpus, load_corpus, open_corpus, open_corpus_text
     from programs.answer import Answer, Conflict, Coverage, Receipt
+    from programs.baselines import (
+        ChainOfThought,
+        Direct,
+        MapReduce,
+        PlanExecute,
+        ReAct,
+        Retrieve,
+    )
     from programs.progress import Progress
     from programs.recursive import Recursive
+    from programs.rlm import RLM
+    from programs.route import Auto
     from runtime.claims import Citation, Claim
     from runtime.errors import SpantreeError, UserError
     from runtime.journal import Journal
@@ -18,17 +28,25 @@ if TYPE_CHECKING:
     from runtime.models.make import make_lm
 
 __all__ = [
+    "RLM",
     "Answer",
+    "Auto",
+    "ChainOfThought",
     "Citation",
     "Claim",
     "Conflict",
     "Corpus",
     "Coverage",
+    "Direct",
     "Journal",
     "Limits",
+    "MapReduce",
+    "PlanExecute",
     "Progress",
+    "ReAct",
     "Receipt",
     "Recursive",
+    "Retrieve",
     "SpantreeError",
     "UserError",
     "load_corpus",
@@ -40,8 +58,18 @@ __all__ = [
 _ROOMS = {
     "data.corpus": ("Corpus", "load_corpus", "open_corpus", "open_corpus_text"),
     "programs.answer": ("Answer", "Conflict", "Coverage", "Receipt"),
+    "programs.baselines": (
+        "ChainOfThought",
+        "Direct",
+        "MapReduce",
+        "PlanExecute",
+        "ReAct",
+        "Retrieve",
+    ),
     "programs.progress": ("Progress",),
     "programs.recursive": ("Recursive",),
+    "programs.rlm": ("RLM",),
+    "programs.route": ("Auto",),
     "runtime.claims": ("Citation", "Claim"),
     "runtime.errors": ("SpantreeError", "UserError"),
     "runtime.journal": ("Journal",),

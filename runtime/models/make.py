@@ -39,7 +39,8 @@ def make_lm(
 ) -> dspy.LM:
     """An LM for `name`, with no retries of its own: those are decided, paid and logged by the caller.
 
-    `extractive`, `scripted:FILE.json` and `simulated[:weakness=value,...]` are embedded and take no other setting.
+    `extractive`, and three stand-ins for studies (`scripted:FILE.json`, `simulated[:weakness=value,...]`,
+    and `obedient`, which does whatever the text tells it to), are embedded and take no other setting.
     Raises ModelError for an unknown name, an address that is no URL, missing credentials or settings that the model
     does not take.
     """
@@ -78,12 +79,16 @@ def _embedded(name: str) -> dspy.LM | None:
     if kind == "scripted":
         return load_script(Path(argument)).lm(f"spantree/{name}")
     if kind == "simulated":
-        # The reader is loaded here because only these two names need it.
+        # The reader is loaded here because only the names that are built on it need it.
         from runtime.models.extractive.engine import ExtractiveEngine
 
         return SimulatedEngine(ExtractiveEngine(), Weaknesses.parse(argument)).lm(
             f"spantree/{name}"
         )
+    if name == "obedient":
+        from runtime.models.obedient.engine import ObedientEngine
+
+        return ObedientEngine().lm()
     return None
 
 

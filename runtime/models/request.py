@@ -3,7 +3,8 @@
 An engine is given a `dspy.lm15.Request`, the same text that a hosted model would be given. This
 module reads that text and nothing else: the declared input and output fields, the values between
 the field markers, and the format that the reply must have. The JSON and the chat prompts of DSPy
-are understood.
+are understood, and two of its own programs are told by what they ask for: `dspy.RLM`, which wants the
+next cell of code, and `dspy.ReActV2`, which wants the next tool call and tells earlier ones as a conversation.
 """
 
 import json
@@ -27,6 +28,10 @@ _OUTPUTS_HEADER = "Your output fields are:"
 _LAYOUT_HEADER = "All interactions will be structured"
 _JSON_TAIL = "Respond with a JSON object in the following order of fields:"
 _CHAT_TAIL = "Respond with the corresponding output fields, starting with the field"
+REPL_ACTION = "ReplAction"
+REACT_TURN = "ReactTurn"
+_FOREIGN = {("reasoning", "code"): REPL_ACTION, ("next_thought", "tool_calls"): REACT_TURN}
+"""Names for the prompts of DSPy's own programs, by their outputs."""
 
 
 @dataclass(frozen=True)
@@ -34,7 +39,8 @@ class PromptRequest:
     """One request as an engine reads it. `inputs` maps field names to the text shown for them.
 
     `signature` names the signature of the suite that asks for exactly these outputs (a leading
-    `reasoning` is allowed), or is None.
+    `reasoning` is allowed) or the program of DSPy that does, or is None. `messages` holds the conversation; its last
+    message of a user is `user`. A conversation gives its inputs once, at its beginning.
     """
 
     system: str
@@ -43,19 +49,26 @@ class PromptRequest:
     outputs: tuple[str, ...]
     format: ReplyFormat
     signature: str | None
+    messages: tuple[lm15.Message, ...] = ()
 
     @classmethod
     def parse(cls, request: lm15.Request) -> "PromptRequest":
         system = _text(request.system)
-        user = _last_user_text(request)
+        asked = [_text(each.parts) for each in request.messages if each.role == "user"]
+        user = asked[-1] if asked else ""
         input_names, outputs = _declared_fields(system)
+        signature = _signature_of(outputs)
+        inputs: dict[str, str] = {}
+        for text in reversed(asked if signature == REACT_TURN else asked[-1:]):
+            inputs = {**_values(text, input_names), **inputs}
         return cls(
             system=system,
             user=user,
-            inputs=_values(user, input_names),
+            inputs=inputs,
             outputs=outputs,
             format="chat" if user.rfind(_CHAT_TAIL) > user.rfind(_JSON_TAIL) else "json",
-            signature=_signature_of(outputs),
+            signature=signature,
+            messages=tuple(request.messages),
         )
 
     def value(self, name: str, default: Any = None) -> Any:
@@ -73,7 +86,7 @@ class PromptRequest:
     @property
     def prompt(self) -> str:
         """Everything that the model is shown, as one text."""
-        return f"{self.system}\n\n{self.user}"
+        return "\n\n".join([self.system, *(_text(each.parts) for each in self.messages)])
 
 
 def render_reply(values: Mapping[str, Any], format: ReplyFormat = "json") -> str:
@@ -116,14 +129,16 @@ def _tokens(characters: int) -> int:
 def _text(parts: Any) -> str:
     if parts is None or isinstance(parts, str):
         return parts or ""
-    return "\n".join(part.text for part in parts if isinstance(part, lm15.TextPart))
+    return "\n".join(filter(None, map(_part_text, parts)))
 
 
-def _last_user_text(request: lm15.Request) -> str:
-    for message in reversed(request.messages):
-        if message.role == "user":
-            return _text(message.parts)
-    return ""
+def _part_text(part: Any) -> str:
+    """The text of a part; of a tool call its name and arguments, of a tool result its content."""
+    if isinstance(part, lm15.ToolCallPart):
+        return f"{part.name} {json.dumps(part.input, ensure_ascii=False, default=str)}"
+    if isinstance(part, lm15.ToolResultPart):
+        return _text(part.content)
+    return part.text if isinstance(part, lm15.TextPart) else ""
 
 
 def _declared_fields(system: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
@@ -162,7 +177,7 @@ def signature_name(signature: Any) -> str:
 def _known_outputs() -> dict[tuple[str, ...], str]:
     exported = (getattr(signatures, name) for name in signatures.__all__)
     known = [item for item in exported if isinstance(item, type) and issubclass(item, Signature)]
-    return {tuple(item.output_fields): item.__name__ for item in known}
+    return {tuple(item.output_fields): item.__name__ for item in known} | _FOREIGN
 
 
 def _signature_of(outputs: tuple[str, ...]) -> str | None:

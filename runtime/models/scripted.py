@@ -102,7 +102,8 @@ Respond = Callable[[PromptRequest], Reply | dict[str, Any] | str]
 class ScriptedEngine:
     """Replies by script. `log` holds every call, in the order in which they started.
 
-    `price` is what the engine declares to cost; None makes it unknown. `log_file` gets one JSON line when a
+    `price` is what the engine declares to cost, and `window` how many characters of evidence a prompt of it holds; None
+    makes it unknown. `log_file` gets one JSON line when a
     call starts and one when it ends, written through to the disk.
     """
 
@@ -110,6 +111,7 @@ class ScriptedEngine:
     rules: Sequence[Rule] = ()
     respond: Respond | None = None
     price: Price | None = FREE
+    window: int | None = None
     log_file: Path | None = None
     log: list[EngineCall] = field(default_factory=list)
 

@@ -23,6 +23,11 @@ from runtime.models.price import FREE, Price
 from runtime.models.request import PromptRequest, respond
 from runtime.models.scripted import AsyncSide
 
+_EVIDENCE = {"AnalyzeLeaf": "spans", "Act": "turns"}
+"""Signatures whose replies cite what they were shown, and the input that shows it, as JSON."""
+_NESTED = 2
+"""Times that a quote may be escaped: the output of a turn is JSON inside of JSON."""
+
 
 @dataclass(frozen=True)
 class Weaknesses:
@@ -30,7 +35,9 @@ class Weaknesses:
 
     recall: that a claim is found at all, in a short prompt.
     half_length: characters of a prompt at which recall has halved; 0: it does not decay with length.
-    middle: how much of the recall is lost for evidence in the middle of the prompt, and not at its ends.
+    middle: how much of the recall is lost for evidence in the middle of what is shown, and not at its ends, by its
+    characters. With a `half_length`, the loss grows with the prompt (half of it at that length), since a short prompt
+    has no middle to be lost in: the shape of the curves in Liu et al., "Lost in the Middle", 2023.
     malformed, truncated, invented: of replies that cannot be parsed, that are cut off, that cite
     something which was not shown. rate_limit, timeout: of calls that fail in that way.
     latency: seconds a call.
@@ -80,6 +87,11 @@ class SimulatedEngine:
         self._made: Counter[str] = Counter()
         self._lock = threading.Lock()
 
+    @property
+    def window(self) -> int | None:
+        """Characters of evidence in one prompt: those of the reader."""
+        return getattr(self._reader, "window", None)
+
     def complete(self, request: lm15.Request) -> lm15.Response:
         time.sleep(self._weak.latency)
         return self._answer(request)
@@ -109,7 +121,7 @@ class SimulatedEngine:
         self, request: lm15.Request, prompt: PromptRequest, reply: lm15.Response
     ) -> lm15.Response:
         text = reply.message.text or ""
-        if prompt.signature == "AnalyzeLeaf":
+        if prompt.signature in _EVIDENCE:
             text = prompt.reply(self._weakened(prompt, _values(prompt, text)))
         if self._falls("malformed", prompt.prompt):
             return respond(
@@ -121,31 +133,30 @@ class SimulatedEngine:
 
     def _weakened(self, prompt: PromptRequest, values: dict[str, Any]) -> dict[str, Any]:
         """The claims that this model would have found, one of them perhaps with an invented citation."""
-        places = _places(prompt)
         evidence = values["evidence"]
         kept = [
             claim
             for claim in values["claims"]
-            if self._finds(prompt, claim, _place_of(claim, evidence, places))
+            if self._finds(prompt, claim, _place_of(claim, evidence, prompt))
         ]
         ids = {claim["claim_id"] for claim in kept}
         evidence = [item for item in evidence if item["claim_id"] in ids]
         if evidence and self._falls("invented", prompt.prompt):
             evidence[0] = {**evidence[0], "span_id": _digest(self._weak.seed, prompt.prompt)[:12]}
-        details = [item for item in values["fields_found"] if item["claim_id"] in ids]
-        return {
-            **values,
-            "claims": kept,
-            "evidence": evidence,
-            "fields_found": details,
-            "claim_count": len(kept),
-        }
+        spoilt = {"claims": kept, "evidence": evidence, "claim_count": len(kept)}
+        if "fields_found" in values:
+            spoilt["fields_found"] = [e for e in values["fields_found"] if e["claim_id"] in ids]
+        if "answer" in values and values["claims"] and not kept:
+            spoilt["answer"] = ""  # nobody says what he has not seen
+        return {**values, **spoilt}
 
     def _finds(self, prompt: PromptRequest, claim: dict[str, Any], place: float) -> bool:
         weak = self._weak
-        recall = weak.recall * (1 - weak.middle * 4 * place * (1 - place))
+        remembered, middle = 1.0, weak.middle
         if weak.half_length:
-            recall *= 0.5 ** (len(prompt.user) / weak.half_length)
+            remembered = 0.5 ** (len(prompt.user) / weak.half_length)
+            middle *= 1 - remembered
+        recall = weak.recall * remembered * (1 - middle * 4 * place * (1 - place))
         return _chance(weak.seed, "recall", prompt.prompt, claim["claim_id"]) < recall
 
     def _falls(self, weakness: str, text: str, times: int = 0) -> bool:
@@ -164,22 +175,25 @@ def _values(prompt: PromptRequest, text: str) -> dict[str, Any]:
     }
 
 
-def _places(prompt: PromptRequest) -> dict[str, float]:
-    """Where each span stands among the spans shown, from 0 to 1."""
-    spans = prompt.value("spans", [])
-    last = max(len(spans) - 1, 1)
-    return {span["span_id"]: index / last for index, span in enumerate(spans)}
-
-
 def _place_of(
-    claim: dict[str, Any], evidence: list[dict[str, Any]], places: dict[str, float]
+    claim: dict[str, Any], evidence: list[dict[str, Any]], prompt: PromptRequest
 ) -> float:
-    cited = [
-        places.get(item["span_id"], 0.0)
-        for item in evidence
-        if item["claim_id"] == claim["claim_id"]
-    ]
+    """Where the evidence of a claim stands in what is shown, from 0 to 1 by characters: the mean of its quotes."""
+    shown = prompt.inputs.get(_EVIDENCE.get(prompt.signature or "", ""), "")
+    cited = [_place(item, shown) for item in evidence if item["claim_id"] == claim["claim_id"]]
     return sum(cited) / len(cited) if cited else 0.0
+
+
+def _place(item: dict[str, Any], shown: str) -> float:
+    """The middle of the quote; of its span's id where the quote is not found in the text as it is shown."""
+    span_id, quote = item["span_id"], item["quote"]
+    start = max(shown.find(span_id), 0)
+    for _ in range(_NESTED):
+        quote = json.dumps(quote, ensure_ascii=False)[1:-1]
+        at = shown.find(quote, start)
+        if at >= 0:
+            return (at + len(quote) / 2) / max(len(shown), 1)
+    return (start + len(span_id) / 2) / max(len(shown), 1)
 
 
 def _digest(*parts: Any) -> str:

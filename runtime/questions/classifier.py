@@ -1,6 +1,7 @@
 """The classifier: the kind of a question and the strings that it names, from structural signals."""
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import permutations
 
@@ -224,12 +225,21 @@ def named_strings(question: str, corpus: Overview, *, apart: bool = False) -> li
     return unique([*kept, *(each for each in bare if each.casefold() not in spelled)])
 
 
+def signaled_kinds(question: str) -> dict[QuestionKind, str]:
+    """Every kind that some words of a question point at, with these words. The first one wins in `classify`."""
+    frame = without_quotes(question_of(question.strip())[:_READ_CHARS])
+    return dict(_kinds(frame))
+
+
 def _kind(frame: str) -> tuple[QuestionKind, str]:
+    return next(_kinds(frame), ("lookup", ""))
+
+
+def _kinds(frame: str) -> Iterator[tuple[QuestionKind, str]]:
     for kind, signal in _SIGNALS:
         found = signal.search(frame)
         if found:
-            return kind, " ".join(found.group().strip(" …,.;:?!，。").split())
-    return "lookup", ""
+            yield kind, " ".join(found.group().strip(" …,.;:?!，。").split())
 
 
 def counted_words(frame: str, corpus: Overview) -> list[str]:

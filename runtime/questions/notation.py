@@ -185,6 +185,12 @@ def absent(pattern: str) -> str:
     return f"not {pattern}" if marked else f"not /{_whole_numbers(pattern)}/i"
 
 
+def loose(pattern: str) -> str:
+    """A pattern that every search takes as the suite does: a bare text ignores case, and says so by its form."""
+    marked = pattern.startswith(('"', "not ")) or _BETWEEN_SLASHES.fullmatch(pattern)
+    return pattern if marked else f"/{_whole_numbers(pattern)}/i"
+
+
 def _expression(pattern: str) -> str:
     expression = _BETWEEN_SLASHES.fullmatch(pattern)
     if expression is None:

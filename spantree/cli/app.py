@@ -10,11 +10,12 @@ from spantree.cli.ask import ask
 from spantree.cli.corpus import corpus
 from spantree.cli.doctor import doctor
 from spantree.cli.exits import ReportingGroup
+from spantree.cli.programs import programs
 from spantree.cli.resume import resume
 from spantree.cli.runs import runs
 from spantree.cli.show import show
 
-VERBS = (ask, corpus, runs, show, resume, doctor)
+VERBS = (ask, programs, corpus, runs, show, resume, doctor)
 
 
 def build() -> typer.Typer:

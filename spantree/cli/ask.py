@@ -10,12 +10,17 @@ from spantree.cli.settings import DEFAULT_LIMITS, DEFAULT_MODEL, Settings
 def ask(
     question: options.Question,
     paths: options.Paths,
-    program: options.Program = "recursive",
+    program: options.Program = "auto",
     model: options.Model = DEFAULT_MODEL,
     leaf_model: options.LeafModel = None,
     api_base: options.ApiBase = None,
     partition: options.Partitioner = "auto",
-    refine: options.Refine = "always",
+    refine: options.Refine = None,
+    action_space: options.ActionSpace = None,
+    sandbox: options.Sandbox = None,
+    max_turns: options.MaxTurns = None,
+    window: options.Window = None,
+    top_k: options.TopK = None,
     max_calls: options.MaxCalls = None,
     max_tokens: options.MaxTokens = None,
     max_cost: options.MaxCost = None,
@@ -55,6 +60,19 @@ def ask(
         depth=max_depth,
         in_flight=concurrency,
     )
-    settings = Settings(program, model, leaf_model or model, api_base, partition, refine, limits)
+    settings = Settings(
+        program=program,
+        model=model,
+        leaf_model=leaf_model or model,
+        api_base=api_base,
+        partitioner=partition,
+        limits=limits,
+        refine=refine,
+        action_space=action_space,
+        sandbox=sandbox,
+        max_turns=max_turns,
+        window=window,
+        top_k=top_k,
+    )
     display = Display(store=store, json=json, quiet=quiet, show_stack=show_stack)
     raise typer.Exit(answer_question(question, paths, settings, display))

@@ -5,10 +5,14 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+from rich.cells import cell_len
+
 from runtime.calls import CallRecord
+from runtime.columns import one_line
 from runtime.frames import RunState, fold
 from runtime.journal import RunSummary
 from runtime.ledger import Usage
+from runtime.trajectory import Move, trajectory
 from runtime.view import (
     CallMetrics,
     RefinementRow,
@@ -68,8 +72,9 @@ def show_run(run: str, store: Path | None, *, json: bool) -> None:
 def run_page(recorded: Recorded, width: int) -> Page:
     """A run as a page: head, stack, refinements, warnings, calls, and its end or how to go on."""
     page = Page(width)
-    _head(page, recorded.summary)
+    _head(page, recorded)
     add_stack(page, recorded.state)
+    _trajectory(page, trajectory(recorded.state))
     _refinements(page, refinement_log(recorded.state))
     if recorded.state.warnings:
         page.heading("Warnings")
@@ -83,7 +88,8 @@ def run_page(recorded: Recorded, width: int) -> Page:
     return page
 
 
-def _head(page: Page, summary: RunSummary) -> None:
+def _head(page: Page, recorded: Recorded) -> None:
+    summary, routed = recorded.summary, recorded.state.routed
     record = summary.record
     config = record.config
     model, leaf = config.get("model"), config.get("leaf_model")
@@ -96,9 +102,26 @@ def _head(page: Page, summary: RunSummary) -> None:
         "program": f"{record.program} {record.program_version}",
         "model": str(model) + (f", leaves: {leaf}" if leaf and leaf != model else ""),
     }
+    if routed is not None:
+        facts["route"] = f"{routed.program}: {routed.reason}"
     page.heading(f"Run {record.run_id}")
     for name, value in facts.items():
         page.item(value, lead=f"{name:<9} ", lines=4)
+
+
+def _trajectory(page: Page, moves: Iterable[Move]) -> None:
+    """What a model that drives did: the thought, the call, and what it came to."""
+    moves = list(moves)
+    if not moves:
+        return
+    page.heading("Trajectory")
+    for move in moves:
+        lead = f"{move.frame_id} {move.turn}: "
+        if move.think:
+            page.item(one_line(move.think), lead=lead, lines=2, style="dim")
+            lead = " " * cell_len(lead)
+        page.item(move.call, lead=lead, lines=2)
+        page.item(move.result or move.status, lead=" " * (cell_len(lead) - 2) + "= ", lines=2)
 
 
 def _refinements(page: Page, rows: Iterable[RefinementRow]) -> None:
@@ -161,6 +184,8 @@ def run_json(recorded: Recorded) -> dict[str, Any]:
         "stack": stack_view(state, width=200).splitlines(),
         "open_frames": list(state.stack),
         "steps": [asdict(row) for row in step_table(state)],
+        "route": state.routed.model_dump(mode="json", exclude={"kind"}) if state.routed else None,
+        "trajectory": [asdict(move) for move in trajectory(state)],
         "refinements": [asdict(row) for row in refinement_log(state)],
         "warnings": [each.model_dump(mode="json") for each in state.warnings],
         "usage": recorded.used.model_dump(mode="json"),

@@ -20,7 +20,13 @@ Run = Annotated[
         metavar="RUN", help="Id of a run, the beginning of one, or last.", show_default=False
     ),
 ]
-Program = Annotated[str, typer.Option(metavar="NAME", help="Which program answers.")]
+Program = Annotated[
+    str,
+    typer.Option(
+        metavar="NAME",
+        help="Which program answers (spantree programs lists them); auto chooses one.",
+    ),
+]
 Model = Annotated[
     str,
     typer.Option(
@@ -47,11 +53,42 @@ Partitioner = Annotated[
     ),
 ]
 Refine = Annotated[
-    str,
+    str | None,
     typer.Option(
         metavar="WHEN",
         help="When the rest of the plan is rewritten: always (after every step), on_change, on_failure, never.",
+        show_default="always",
     ),
+]
+ActionSpace = Annotated[
+    str | None,
+    typer.Option(
+        metavar="NAME",
+        help="How rlm looks into the text: tools (one call a turn) or repl (code in a sandbox).",
+        show_default="tools",
+    ),
+]
+Sandbox = Annotated[
+    str | None,
+    typer.Option(
+        metavar="NAME",
+        help="Where the code of rlm runs: monty or deno.",
+        show_default="monty",
+    ),
+]
+MaxTurns = Annotated[
+    int | None, typer.Option(metavar="N", help="Most turns of rlm and react in one task.")
+]
+Window = Annotated[
+    int | None,
+    typer.Option(
+        metavar="CHARS",
+        help="How much text direct and cot show the model at once.",
+        show_default="what the model holds",
+    ),
+]
+TopK = Annotated[
+    int | None, typer.Option(metavar="N", help="How many passages retrieve reads, the best first.")
 ]
 MaxCalls = Annotated[int | None, typer.Option(metavar="N", help="Most calls to a model.")]
 MaxTokens = Annotated[int | None, typer.Option(metavar="N", help="Most tokens, in and out.")]

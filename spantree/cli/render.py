@@ -3,8 +3,9 @@
 from collections.abc import Iterator, Sequence
 
 from rich.cells import cell_len
+from rich.text import Text
 
-from programs.answer import Answer, Conflict, Coverage, Receipt, Search
+from programs.answer import Answer, Characters, Conflict, Coverage, Receipt, Search
 from runtime.claims import Citation, Claim
 from spantree.cli.citations import Numbering, location
 from spantree.cli.page import INDENT, Page
@@ -32,8 +33,16 @@ def render_answer(answer: Answer, width: int) -> Page:
     _not_covered(page, answer)
     _warnings(page, answer)
     _steps(page, answer)
+    if answer.route:
+        page.lines.append(Text())
+        page.item(route_words(answer.program, answer.route), lead="", indent="", style="dim")
     page.parts(receipt_parts(answer.receipt, answer.run_id), style="dim")
     return page
+
+
+def route_words(program: str, reason: str) -> str:
+    """Which program answers, and why it was chosen."""
+    return f"answered by {program}: {reason}"
 
 
 def outcome_words(answer: Answer) -> str:
@@ -198,6 +207,8 @@ def _not_covered(page: Page, answer: Answer) -> None:
     page.heading("Not found or not covered" if missing else "Coverage")
     _listed(page, answer.unknowns, "open questions")
     page.item(coverage_words(coverage))
+    if coverage.characters:
+        page.item(reach_words(coverage.characters))
     if coverage.unparsed:
         page.item("not readable: " + _some(coverage.unparsed))
     _listed(page, coverage.truncations, "gaps")
@@ -214,6 +225,14 @@ def coverage_words(coverage: Coverage) -> str:
     gaps += [f"{len(coverage.unread):,} not"] if coverage.unread else []
     return f"examined {completed:,} of {count(required, 'required partition')}{total}" + "".join(
         f", {gap}" for gap in gaps
+    )
+
+
+def reach_words(characters: Characters) -> str:
+    """How much of the text code read, a model was shown and the answer cites: three different things."""
+    return (
+        f"of {count(characters.total, 'character')} code read {characters.read:,}, "
+        f"a model was shown {characters.shown:,}, the answer cites {characters.cited:,}"
     )
 
 

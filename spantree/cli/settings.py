@@ -1,51 +1,51 @@
 """Settings of a run: what was chosen at the command line, and what a resumed run was started with."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Protocol, cast
+from typing import TYPE_CHECKING, Any
 
 from runtime.errors import UserError
 from runtime.limits import Limits
+from spantree.cli.catalog import OPTIONS, PROGRAMS, Program, takers
 
 if TYPE_CHECKING:
     import dspy
 
-    from data.corpus import Corpus
     from programs.progress import Listener
-    from programs.refinement import RefinePolicy
     from runtime.journal import Journal, RunRecord
 
     Models = tuple[dspy.LM, dspy.LM]
 
-REFINE = ("always", "on_change", "on_failure", "never")
+_NAMES = {
+    "refine": ("refinement policy", ("always", "on_change", "on_failure", "never")),
+    "action_space": ("action space", ("tools", "repl")),
+    "sandbox": ("sandbox", ("monty", "deno")),
+}
+_LEAST = {"max_turns": 2, "window": 1, "top_k": 1}
 
 DEFAULT_MODEL = "extractive"
 DEFAULT_LIMITS = Limits()
 
 
-class Program(Protocol):
-    """A program as the command line uses it."""
-
-    def __call__(self, *, question: str, corpus: "Corpus") -> "dspy.Prediction":
-        """Answer a question; the prediction has `answer`."""
-        ...
-
-    def resume(self, run_id: str, corpus: "Corpus") -> "dspy.Prediction":
-        """Go on with a run of the journal."""
-        ...
-
-
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """Everything that makes a program, besides the question and the corpus."""
+    """Everything that makes a program, besides the question and the corpus.
 
-    program: str = "recursive"
+    What only some programs have is None where the program's own default holds.
+    """
+
+    program: str = "auto"
     model: str = DEFAULT_MODEL
     leaf_model: str = DEFAULT_MODEL
     api_base: str | None = None
     partitioner: str = "auto"
-    refine: str = "always"
     limits: Limits = field(default_factory=Limits)
+    refine: str | None = None
+    action_space: str | None = None
+    sandbox: str | None = None
+    max_turns: int | None = None
+    window: int | None = None
+    top_k: int | None = None
 
     @classmethod
     def of(cls, record: "RunRecord") -> "Settings":
@@ -58,15 +58,30 @@ class Settings:
             leaf_model=config.get("leaf_model") or model,
             api_base=config.get("api_base") or None,
             partitioner=config.get("partitioner") or "auto",
-            refine=config.get("refine") or "always",
             limits=Limits.model_validate(config.get("limits") or {}),
+            **_recorded(record.program, config),
         )
 
     def check(self) -> None:
         """Raise UserError for what can be seen to be wrong before anything is read or written."""
         _known("program", self.program, PROGRAMS)
         known_partitioner(self.partitioner)
-        _known("refinement policy", self.refine, REFINE)
+        chosen = self._chosen()
+        for name, value in chosen.items():
+            self._check_taken(name)
+            if name in _NAMES:
+                what, names = _NAMES[name]
+                _known(what, value, names)
+            elif value < _LEAST[name]:
+                raise UserError(
+                    f"{OPTIONS[name]} is {value}: it must be at least {_LEAST[name]}",
+                    hint="leave it out to use the program's own",
+                )
+        if "sandbox" in chosen and self.action_space != "repl":
+            raise UserError(
+                "--sandbox has no use without code: in the action space tools, none runs",
+                hint="let the model write code: --action-space repl",
+            )
         self.limits.check_start()
 
     def models(self) -> "Models":
@@ -79,28 +94,38 @@ class Settings:
 
     def build(self, models: "Models", journal: "Journal", listener: "Listener") -> Program:
         """The program, ready to be called."""
-        return PROGRAMS[self.program](self, models, journal, listener)
+        lm, leaf_lm = models
+        return PROGRAMS[self.program].build(
+            self._chosen(),
+            limits=self.limits,
+            partitioner=self.partitioner,
+            lm=lm,
+            leaf_lm=leaf_lm,
+            journal=journal,
+            progress=listener,
+        )
+
+    def _chosen(self) -> dict[str, Any]:
+        """What was chosen of the options that only some programs have."""
+        values = {name: getattr(self, name) for name in OPTIONS}
+        return {name: value for name, value in values.items() if value is not None}
+
+    def _check_taken(self, name: str) -> None:
+        """Raise UserError for an option that would have no effect on this program."""
+        if name not in PROGRAMS[self.program].keywords:
+            raise UserError(
+                f"{OPTIONS[name]} has no use with the program {self.program}",
+                hint=f"it is an option of: {', '.join(takers(name))}",
+            )
 
 
-def _recursive(
-    settings: Settings, models: "Models", journal: "Journal", listener: "Listener"
-) -> Program:
-    from programs.recursive import Recursive
-
-    lm, leaf_lm = models
-    return Recursive(
-        limits=settings.limits,
-        refine=cast("RefinePolicy", settings.refine),
-        partitioner=settings.partitioner,
-        lm=lm,
-        leaf_lm=leaf_lm,
-        journal=journal,
-        progress=listener,
-    )
-
-
-PROGRAMS: dict[str, Callable[..., Program]] = {"recursive": _recursive}
-"""The programs by name. Another one is added here."""
+def _recorded(program: str, config: dict[str, Any]) -> dict[str, Any]:
+    """The options of a program as its run was started with them; a sandbox only where code runs in one."""
+    keywords = PROGRAMS[program].keywords if program in PROGRAMS else {}
+    found = {name: config.get(keyword) for name, keyword in keywords.items()}
+    if found.get("action_space") != "repl":
+        found.pop("sandbox", None)
+    return found
 
 
 def known_partitioner(name: str) -> None:

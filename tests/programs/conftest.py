@@ -9,7 +9,7 @@ import dspy
 import pytest
 
 from data.corpus import Corpus, open_corpus
-from programs import Answer, Recursive
+from programs import Answer, Program, Recursive
 from runtime.calls import CallRecord
 from runtime.errors import LimitsError
 from runtime.events import Event
@@ -122,7 +122,7 @@ class Ran:
 
 @dataclass
 class Lab:
-    """Corpora in a temporary folder, scripted models, and runs of the recursive program over them."""
+    """Corpora in a temporary folder, scripted models, and runs over them: of the recursive program, or `of` another."""
 
     folder: Path
     say: type[Words] = Words
@@ -190,8 +190,10 @@ class Lab:
 
         return ScriptedEngine(rules=rules, respond=respond)
 
-    def program(self, engine: ScriptedEngine, **settings: Any) -> Recursive:
-        return Recursive(lm=engine.lm(), journal=self.journal, **settings)
+    def program(
+        self, engine: ScriptedEngine, *, of: type[Program] = Recursive, **settings: Any
+    ) -> Any:
+        return of(lm=engine.lm(), journal=self.journal, **settings)
 
     def ask(
         self,

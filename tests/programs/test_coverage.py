@@ -4,7 +4,7 @@ import re
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from runtime.limits import Limits
@@ -243,41 +243,165 @@ def test_a_partition_is_complete_once_a_later_reading_succeeds(lab: Any, say: An
     assert ratio(ran) == ("answered", 3, 3)
 
 
+def completed(ran: Any) -> set[str]:
+    """The sources whose partition counts as completed: each file here is one partition."""
+    cut = ran.corpus.partitions()
+    return {cut.partition(each).source for each in ran.answer.coverage.completed}
+
+
+NEEDLES = {
+    name: long_file("needle" if name in ("a.txt", "b.txt") else "straw", 50) for name in FILES
+}
+
+
+@pytest.mark.parametrize("searched", [["a.txt"], ["a.txt", "b.txt"]])
+@pytest.mark.parametrize("beside", ["another search", "a ranking", "a reading of both"])
+def test_a_search_settles_what_it_went_through_whatever_was_read_with_it(
+    lab: Any, say: Any, beside: str, searched: list[str]
+) -> None:
+    """A reading that takes in matches of the question's string and other things judged only the former completely."""
+    other = say.step("s1", "scan", patterns=['"straw"'])
+    ranking = say.step("s1", "rank", query="hay")
+    steps = [
+        ranking if beside == "a ranking" else other,
+        say.step("s2", "scan", patterns=['"needle"'], targets=searched),
+    ]
+    if beside == "a reading of both":
+        steps.append(say.step("s3", "read", targets=["s1", "s2"]))
+        steps.append(say.step("s4", "analyze", targets=["s3"]))
+    else:
+        steps.append(say.step("s4", "analyze", targets=["s1", "s2"]))
+    ran = lab.ask(lab.model(kind="existence", steps=steps), lab.corpus(NEEDLES), ASKED)
+    partition = ran.corpus.partitions().partition
+    assert {partition(each).source for each in ran.step("s4").observation.payload.done} > set(
+        searched
+    )
+    assert completed(ran) == set(searched)
+
+
+def test_what_is_read_whole_beside_the_matches_is_complete(lab: Any, say: Any) -> None:
+    steps = [
+        say.step("s1", "scan", patterns=['"needle"'], targets=["a.txt", "b.txt"]),
+        say.step("s2", "analyze", targets=["s1", "c.txt"], depends_on=["s1"]),
+    ]
+    ran = lab.ask(lab.model(kind="existence", steps=steps), lab.corpus(NEEDLES), ASKED)
+    assert completed(ran) == set(NEEDLES)
+
+
+def test_a_source_that_was_fetched_whole_is_complete(lab: Any, say: Any) -> None:
+    steps = [
+        say.step("s1", "read", targets=["c.txt"]),
+        say.step("s2", "analyze", targets=["s1"]),
+    ]
+    ran = lab.ask(lab.model(kind="existence", steps=steps), lab.corpus(NEEDLES), ASKED)
+    assert completed(ran) == {"c.txt"}
+
+
+def test_a_later_search_did_not_tell_an_earlier_reading_what_to_read(lab: Any, say: Any) -> None:
+    steps = [
+        say.step("s1", "rank", query="hay"),
+        say.step("s2", "analyze", targets=["s1", "s3"], depends_on=["s1"]),
+        say.step("s3", "scan", patterns=['"needle"']),
+    ]
+    ran = lab.ask(lab.model(kind="existence", steps=steps), lab.corpus(NEEDLES), ASKED)
+    assert ran.statuses()["s3"] == "completed"
+    assert completed(ran) == {"c.txt"}, "the search excluded it; what it found was not read"
+
+
+@pytest.mark.parametrize(
+    ("operation", "takes_lines"),
+    [
+        ("count", True),
+        ("earliest", True),
+        ("latest", True),
+        ("timeline", True),
+        ("distinct", True),
+        ("sort", True),
+        ("conflicts", False),
+        ("minimum", False),
+        ("maximum", False),
+    ],
+)
+def test_a_computation_settles_a_search_only_if_it_takes_its_lines(
+    lab: Any, say: Any, operation: str, takes_lines: bool
+) -> None:
+    """Comparisons of claims leave the matching lines of a search alone: nobody has judged them."""
+    steps = [
+        say.step("s1", "scan", patterns=['"needle"']),
+        say.step("s2", "compute", operation=operation, targets=["s1"]),
+    ]
+    ran = lab.ask(
+        lab.model(kind="list", steps=steps), lab.corpus(NEEDLES), 'List all "needle" lines.'
+    )
+    assert completed(ran) == (set(NEEDLES) if takes_lines else {"c.txt"})
+    assert ran.answer.outcome != "not_found"
+
+
+def test_a_computation_over_claims_leaves_the_lines_of_a_search_out(lab: Any, say: Any) -> None:
+    steps = [
+        say.step("s1", "scan", patterns=['"needle"']),
+        say.step("s2", "analyze", targets=["c.txt"]),
+        say.step("s3", "compute", operation="distinct", targets=["s1", "s2"]),
+    ]
+    ran = lab.ask(
+        lab.model(kind="list", steps=steps), lab.corpus(NEEDLES), 'List all "needle" lines.'
+    )
+    assert completed(ran) == {"c.txt"}
+
+
+def test_a_computation_knows_nothing_of_later_searches(lab: Any, say: Any) -> None:
+    steps = [
+        say.step("s1", "scan", patterns=['"needle"'], targets=["a.txt"]),
+        say.step("s2", "compute", operation="distinct"),
+        say.step("s3", "scan", patterns=['"needle"'], targets=["b.txt", "c.txt"]),
+    ]
+    ran = lab.ask(
+        lab.model(kind="list", steps=steps), lab.corpus(NEEDLES), 'List all "needle" lines.'
+    )
+    assert completed(ran) == {"a.txt", "c.txt"}
+
+
 places = st.lists(st.sampled_from(["a.txt", "b.txt", "c.txt"]), max_size=2, unique=True)
 acts = st.tuples(
-    st.sampled_from(["analyze", "own", "other", "rank"]), places, st.booleans(), st.booleans()
+    st.sampled_from(["analyze", "own", "other", "rank"]),
+    places,
+    st.sampled_from(["", "this", "all", "beside", "fetched"]),
 )
 
 
 @settings(max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(moves=st.lists(acts, min_size=1, max_size=4), failing=st.sampled_from(["", "a", "b", "c"]))
+@example(moves=[("other", [], ""), ("own", ["a.txt"], "")], failing="")
+@example(moves=[("other", [], ""), ("own", ["a.txt"], "all")], failing="")
+@example(moves=[("rank", [], ""), ("own", ["a.txt"], "fetched")], failing="")
 def test_coverage_never_exceeds_reality(lab: Any, say: Any, moves: Any, failing: str) -> None:
-    """Hypothesis: a completed partition was shown to a reader as a whole, or its matches were and it had no other."""
+    """Hypothesis: a completed partition was shown to a reader as a whole, or its matches were and it had no other.
+
+    Readings take in one step, all steps so far, a step and a source beside it, or what a step fetched.
+    """
     files = {
         name: long_file(f"{name[0]} needle" if name[0] in "ab" else f"{name[0]} straw", 50)
         for name in FILES
     }
     steps = []
-    for n, (act, where, read, _) in enumerate(moves):
+    found: list[str] = []
+    for n, (act, where, reading) in enumerate(moves):
         query = {"query": f"Question {n}?"}
         if act == "analyze":
             steps.append(say.step(f"x{n}", "analyze", targets=where, **query))
             continue
         pattern = {"own": '"needle"', "other": '"straw"', "rank": ""}[act]
         action = "rank" if act == "rank" else "scan"
-        steps.append(
-            say.step(
-                f"x{n}",
-                action,
-                targets=where,
-                patterns=[pattern] if pattern else [],
-                query="hay line",
-            )
-        )
-        if read:
-            steps.append(
-                say.step(f"y{n}", "analyze", targets=[f"x{n}"], depends_on=[f"x{n}"], **query)
-            )
+        patterns = [pattern] if pattern else []
+        steps.append(say.step(f"x{n}", action, targets=where, patterns=patterns, query="hay line"))
+        found.append(f"x{n}")
+        used = list(found) if reading == "all" else [f"x{n}"]
+        if reading == "fetched":
+            steps.append(say.step(f"z{n}", "read", targets=list(found), depends_on=list(found)))
+            used = [f"z{n}"]
+        if reading:
+            targets = [*used, "c.txt"] if reading == "beside" else used
+            steps.append(say.step(f"y{n}", "analyze", targets=targets, depends_on=used, **query))
     rules = (
         [Rule(signature="AnalyzeLeaf", contains=f"FACT {failing} ", reply="prose")]
         if failing

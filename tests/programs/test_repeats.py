@@ -82,6 +82,34 @@ def test_a_child_uses_what_another_frame_found(lab: Any, say: Any) -> None:
     assert ran.step("s2").observation.payload.value == 2
 
 
+@pytest.mark.parametrize(
+    ("action", "fields"),
+    [("scan", {"patterns": ['"needle"']}), ("analyze", {"query": "Any needle?"})],
+)
+def test_what_a_child_did_in_its_part_is_not_done_for_the_whole(
+    lab: Any, say: Any, action: str, fields: dict[str, Any]
+) -> None:
+    """The same words mean less in a child frame: its places are kept within its own."""
+    corpus = lab.corpus({"a.txt": "hay and more of it\n" * 2000 + "FACT needle\n"})
+    first, *others = (each.id for each in corpus.partitions().partitions)
+    assert others
+    inner = say.step("s1", action, targets=["a.txt"], **fields)
+    child = Rule(signature="Plan", contains="task ## ]]\nLook", reply=say.plan(inner))
+    steps = [
+        say.step("s1", "subtask", query="Look", targets=[first]),
+        say.step("s2", action, targets=["a.txt"], **fields),
+    ]
+    if action == "scan":
+        steps.append(say.step("s3", "analyze", query="Any needle?", targets=["s2"]))
+    ran = lab.ask(
+        lab.model(child, kind="existence", steps=steps), corpus, 'Is there a line with "needle"?'
+    )
+    assert ran.statuses("root.s1")["s1"] in ("completed", "failed")
+    assert ran.statuses()["s2"] == "completed"
+    assert len(ran.answer.claims) == 1
+    assert ran.answer.coverage.ratio == 1.0
+
+
 def test_a_computation_over_everything_is_not_a_repeat_when_there_is_more(
     lab: Any, say: Any
 ) -> None:

@@ -7,7 +7,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from runtime.models.extractive.engine import AsyncExtractiveEngine, ExtractiveEngine
-from signatures import AnalyzeLeaf, ClassifyQuestion, Conclude, EvidenceSpan, Plan, Refine
+from signatures import (
+    Act,
+    AnalyzeLeaf,
+    ClassifyQuestion,
+    Conclude,
+    EvidenceSpan,
+    Plan,
+    Refine,
+    SubQuery,
+)
 
 ADAPTERS = {
     "json": dspy.JSONAdapter(),
@@ -55,11 +64,14 @@ def inputs_of(signature: type[dspy.Signature], question: str, extra: str = "") -
         "depth_left": 1,
         "max_steps": 8,
         "error_class": "success",
+        "turns": [],
+        "turns_left": 5,
+        "prompt": f"{question}\n{extra}",
     }
     return {name: values.get(name, extra or "none") for name in signature.input_fields}
 
 
-SUITE = (ClassifyQuestion, Plan, Refine, AnalyzeLeaf, Conclude)
+SUITE = (ClassifyQuestion, Plan, Refine, AnalyzeLeaf, Conclude, Act, SubQuery)
 
 
 @pytest.mark.parametrize("adapter", ADAPTERS)
@@ -105,7 +117,7 @@ def test_field_markers_in_the_inputs_change_nothing(
         plain = dspy.Predict(signature)(**inputs_of(signature, question))
         hostile = dspy.Predict(signature)(**inputs_of(signature, question, marker))
 
-    free_text = {"think_next", "unknowns"}  # they quote what they were told
+    free_text = {"think_next", "unknowns", "reply"}  # they quote what they were told
     for name in set(signature.output_fields) - free_text:
         assert hostile[name] == plain[name]
 
@@ -129,7 +141,8 @@ def test_another_signature_is_refused_by_name() -> None:
     ):
         dspy.Predict("topic -> poem, title")(topic="spring")
 
-    assert "ClassifyQuestion, Plan, Refine, AnalyzeLeaf, Conclude" in str(caught.value)
+    for known in (*(each.__name__ for each in SUITE), "ReplAction", "ReactTurn"):
+        assert known in str(caught.value)
 
 
 def test_inputs_that_cannot_be_read_are_refused_not_skipped() -> None:

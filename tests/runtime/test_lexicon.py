@@ -105,6 +105,16 @@ def test_sentences(text: str, expected: list[str]) -> None:
     assert units(text) == expected
 
 
+def test_members_of_a_json_object_are_no_wrapped_prose() -> None:
+    """Lines of one width, as of keys and values that are identifiers, are each a unit."""
+    members = [
+        '"2a8d601d-1d69-4e64-9f90-8ad825a74195": "bb3ba2a5-7de8-434b-a86e-a88bb9fa7289",',
+        '"006b46ef-03fd-4380-938c-49cb03754370": "9faeacbe-1d0e-40da-a5db-df598a104880"',
+    ]
+    assert units("{\n  " + "\n  ".join(members) + "\n}") == ["{", *members, "}"]
+    assert units("\n".join(members)) == members
+
+
 def test_a_wrapped_line_goes_on() -> None:
     text = (
         "This is prose that somebody has wrapped by hand and it\n"

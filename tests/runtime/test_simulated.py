@@ -116,6 +116,53 @@ def test_the_middle_is_lost_first() -> None:
     assert middle < ends / 2
 
 
+def test_a_short_prompt_has_no_middle_to_be_lost_in() -> None:
+    """Recall that decays with length is lost in the middle the more, the longer the prompt (Liu et al., 2023)."""
+
+    def in_the_middle(**prompt: Any) -> float:
+        places = found(engine(half_length=8000, middle=0.9), questions=60, **prompt)
+        ends = sum(place in (0, 1, SPANS - 2, SPANS - 1) for place in places)
+        return sum(8 <= place < 12 for place in places) / ends
+
+    assert in_the_middle(text="x" * 600) < 0.6 < 0.7 < in_the_middle()
+
+
+class LineReader:
+    """Finds one claim in every line of the only span that it is shown."""
+
+    def complete(self, request: lm15.Request) -> lm15.Response:
+        prompt = PromptRequest.parse(request)
+        (span,) = prompt.value("spans")
+        lines = dict(enumerate(span["text"].splitlines()))
+        claims = [{"claim_id": f"c{n}", "text": "t", "status": "direct", "time": ""} for n in lines]
+        evidence = [
+            {"claim_id": f"c{n}", "span_id": span["span_id"], "quote": line}
+            for n, line in lines.items()
+        ]
+        values = {"claims": claims, "evidence": evidence, "fields_found": [], "unknowns": []}
+        return respond(request, prompt.reply({**values, "claim_count": len(claims)}))
+
+
+@pytest.mark.parametrize("adapter", [dspy.JSONAdapter(), dspy.ChatAdapter()])
+def test_one_long_span_has_a_middle_by_its_characters(adapter: dspy.Adapter) -> None:
+    """A whole text that is read as one span: what is in its middle is not at its start."""
+    lines = [f'{n}: "größe" of {n}' for n in range(900)]
+    span = EvidenceSpan(
+        span_id="s0",
+        source="s",
+        first_line=1,
+        margin_before="",
+        text="\n".join(lines),
+        margin_after="",
+    )
+    reader = SimulatedEngine(LineReader(), Weaknesses(middle=0.9))
+    with dspy.context(lm=reader.lm(), adapter=adapter, trace=None):
+        reply = dspy.Predict(AnalyzeLeaf)(**{**leaf_inputs(), "spans": [span]})
+    places = [lines.index(item.quote) for item in reply.evidence]
+    third = [sum(n * 300 <= place < (n + 1) * 300 for place in places) for n in range(3)]
+    assert third[1] < min(third[0], third[2]) / 2
+
+
 def test_the_same_seed_and_request_fail_in_the_same_way_in_any_order() -> None:
     def claims(simulated: SimulatedEngine, order: list[int]) -> dict[int, list[str]]:
         return {n: [claim.claim_id for claim in leaf(simulated, f"q{n}").claims] for n in order}

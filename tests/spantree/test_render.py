@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from rich.console import Console
 
-from programs.answer import Answer, Conflict, Coverage, Receipt, Search, StepLine
+from programs.answer import Answer, Characters, Conflict, Coverage, Receipt, Search, StepLine
 from runtime.claims import Citation, Claim
 from spantree.cli.render import cost_words, render_answer
 
@@ -240,6 +240,23 @@ Conflicts
     * 3 EUR  [3] 3.md:3
     * 4 EUR  [4] 4.md:4
 """ in printed(answer)
+
+
+def test_what_was_read_shown_and_cited_are_three_numbers() -> None:
+    """In one line below the coverage; a run of an earlier version, which has no such numbers, has no such line."""
+    reached = Characters(total=1_843_201, read=1_843_201, shown=96_114, cited=1_204)
+    answer = made(coverage=WHOLE.model_copy(update={"characters": reached}))
+    assert """
+Coverage
+  - examined 2 of 2 required partitions (the corpus has 2)
+  - of 1,843,201 characters code read 1,843,201, a model was shown 96,114, the
+    answer cites 1,204
+""" in printed(answer)
+    assert "characters" not in printed(made())
+    single = Characters(total=1, read=1, shown=0, cited=0)
+    assert "of 1 character code read 1," in printed(
+        made(coverage=WHOLE.model_copy(update={"characters": single}))
+    )
 
 
 def test_a_partial_answer_says_what_is_missing_and_which_steps_are_not_done() -> None:

@@ -1,6 +1,7 @@
 """The extractive engines: they read a prompt like any model and answer each signature of the suite.
 
 The reply depends on the prompt and on nothing else. An engine holds no state, so one serves any number of threads.
+The prompts of two programs of DSPy itself are answered as well: the cells of `dspy.RLM`, the turns of `dspy.ReActV2`.
 """
 
 import json
@@ -10,17 +11,33 @@ from typing import Any, TypeVar
 from dspy import lm15
 from pydantic import TypeAdapter, ValidationError
 
+from runtime.models.extractive.actor import act
+from runtime.models.extractive.coder import next_cell
 from runtime.models.extractive.conclusion import conclude
+from runtime.models.extractive.goal import Goal, goals_of
 from runtime.models.extractive.material import Material
 from runtime.models.extractive.planner import plan
+from runtime.models.extractive.reactor import react
 from runtime.models.extractive.reader import read_leaf
 from runtime.models.extractive.refiner import Situation, refine
+from runtime.models.extractive.subquery import reply_to
 from runtime.models.extractive.task import task_from
-from runtime.models.request import PromptRequest, render_reply, respond
+from runtime.models.request import (
+    REACT_TURN,
+    REPL_ACTION,
+    PromptRequest,
+    render_reply,
+    respond,
+)
 from runtime.questions.classifier import classify
-from signatures import ClaimDigest, ComputedValue, EvidenceSpan, PlannedStep, TermStatistic
-
-"""The name that replies, receipts and banners give to this model."""
+from signatures import (
+    ClaimDigest,
+    ComputedValue,
+    EvidenceSpan,
+    PlannedStep,
+    TermStatistic,
+    TurnShown,
+)
 
 _V = TypeVar("_V")
 _STRINGS = TypeAdapter(list[str])
@@ -29,10 +46,16 @@ _COMPUTED = TypeAdapter(list[ComputedValue])
 _SPANS = TypeAdapter(list[EvidenceSpan])
 _STEPS = TypeAdapter(list[PlannedStep])
 _TERMS = TypeAdapter(list[TermStatistic])
+_TURNS = TypeAdapter(list[TurnShown])
 
 
 class ExtractiveEngine:
-    """A deterministic model for `dspy.LM(..., engine=...)`: lexical and structural evidence alone."""
+    """A deterministic model for `dspy.LM(..., engine=...)`: lexical and structural evidence alone.
+
+    `window`: characters of evidence that it is given at once; no bound of the reader, but of the memory and time it takes.
+    """
+
+    window = 400_000
 
     def complete(self, request: lm15.Request) -> lm15.Response:
         """Answer a prompt of the suite.
@@ -181,10 +204,42 @@ def _conclude(prompt: PromptRequest) -> dict[str, Any]:
     }
 
 
+def _goals(prompt: PromptRequest) -> list[Goal]:
+    return goals_of(
+        _text(prompt, "question"),
+        _text(prompt, "kind"),
+        _listed(prompt, "patterns", _STRINGS),
+        _text(prompt, "overview"),
+        child=bool(_listed(prompt, "goal_chain", _STRINGS)),
+    )
+
+
+def _act(prompt: PromptRequest) -> dict[str, Any]:
+    return act(_goals(prompt), _listed(prompt, "turns", _TURNS), _number(prompt, "turns_left", 0))
+
+
+def _react(prompt: PromptRequest) -> dict[str, Any]:
+    return react(_goals(prompt), prompt.messages, prompt.system)
+
+
+def _code(prompt: PromptRequest) -> dict[str, Any]:
+    return next_cell(
+        _text(prompt, "variables_info"), _text(prompt, "repl_history"), _text(prompt, "iteration")
+    )
+
+
+def _reply(prompt: PromptRequest) -> dict[str, Any]:
+    return {"reply": reply_to(_text(prompt, "prompt"))}
+
+
 _ANSWERS: Mapping[str, Callable[[PromptRequest], dict[str, Any]]] = {
     "ClassifyQuestion": _classify,
     "Plan": _plan,
     "Refine": _refine,
     "AnalyzeLeaf": _analyze,
     "Conclude": _conclude,
+    "Act": _act,
+    "SubQuery": _reply,
+    REPL_ACTION: _code,
+    REACT_TURN: _react,
 }

@@ -138,7 +138,7 @@ class Draft:
 def plan(task: Task) -> tuple[str, list[PlannedStep]]:
     """The thinking and the steps. The last step is always `conclude`, whatever the cap."""
     draft = Draft(task)
-    parts = _separable(task)
+    parts = separable(task)
     if parts:
         think = _two_questions(draft, parts)
     elif _extreme(task):
@@ -266,7 +266,7 @@ def _extreme_line(draft: Draft) -> str:
     return "The first or last of the matching lines is asked for; code compares their times."
 
 
-def _separable(task: Task) -> tuple[str, str] | None:
+def separable(task: Task) -> tuple[str, str] | None:
     """The two questions in one, if each names its own strings and the second stands by itself."""
     found = _TWO.match(task.question.strip()[:1_000])
     if not found or task.depth_left < 1 or task.max_steps < 3 or task.child:

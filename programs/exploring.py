@@ -1,0 +1,201 @@
+"""The loop of the action space `repl`: `dspy.RLM` over the tools, in a sandbox, under the ledger and in the journal.
+
+`dspy.RLM` is used through its seats: the signature, the tools, the LM of sub-queries, the interpreter factory, and the
+two predictors that it owns. What it lacks is here: each call of a model is paid from the ledger of the run and
+recorded, a frame may only go as deep as the host allows, and the end of the iterations is not an answer. A run that was
+killed is replayed: recorded replies and results of tools take the place of calls, and the same cells run again.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+import dspy
+
+from programs.bridge import Bridge
+from programs.cells import Cells
+from programs.ending import end_frame
+from programs.run import Run
+from programs.submitting import refused, submit
+from programs.subqueries import SubQueries
+from programs.tools.functions import tool_functions
+from programs.tools.toolbox import Toolbox
+from programs.turns import close, submitted_step
+from runtime.errors import LimitReached, SpantreeError, StepError
+from runtime.frames import Frame
+from runtime.sandbox import InterpreterFactory, guarded, quiet_rlm
+from signatures import EvidenceRef, Explore, LeafClaim, SubmittedClaim
+
+SUB_QUERIES = 1_000
+"""Sub-queries of one frame, as the model is told; what it may really spend is up to the ledger."""
+
+
+class IterationsSpent(SpantreeError):
+    """Raised in place of the extraction by which `dspy.RLM` makes an answer of a trajectory that has none."""
+
+
+def explorer(factory: InterpreterFactory, max_turns: int) -> dspy.Predict:
+    """The predictor that writes the next cell, as `dspy.RLM` builds it for the tools and the sandbox."""
+
+    def unbound(name: str, arguments: dict[str, Any]) -> dict[str, Any]:
+        raise AssertionError(f"{name}({arguments}) is called outside of a run")
+
+    return _rlm(tool_functions(unbound), factory, max_turns).generate_action
+
+
+def _rlm(
+    tools: list[Callable[..., Any]], factory: InterpreterFactory, max_turns: int, **seats: Any
+) -> Any:
+    return dspy.RLM(
+        Explore,
+        max_iters=max_turns,
+        max_llm_calls=SUB_QUERIES,
+        tools=tools,
+        interpreter_factory=factory,
+        **seats,
+    )
+
+
+@dataclass(frozen=True)
+class Exploring:
+    """The loop over one run."""
+
+    run: Run
+    explore: dspy.Predict
+    sub_query: dspy.Predict
+    toolbox: Toolbox
+    max_turns: int
+    factory: InterpreterFactory
+
+    async def work(self) -> None:
+        """Work the root frame, then finish the run. Frames below it are worked by the calls that open them."""
+        run = self.run
+        while run.state.finished is None:
+            await self._frame(run.state.frames["root"])
+
+    async def _frame(self, frame: Frame) -> None:
+        """Work one frame to its end, from the beginning: what it has done already is replayed."""
+        run = self.run
+        if not submitted_step(frame):
+            try:
+                await self._explored(frame)
+            except LimitReached as error:
+                close(run, frame, "limit", run.told_limit(error))
+            except IterationsSpent:
+                text = f"{frame.id} used its {self.max_turns} cells and did not submit"
+                close(run, frame, "limit_turns", text)
+            except StepError as error:
+                text = f"the model did not say what to do next: {error}"
+                close(run, frame, "limit_act", text)
+        end_frame(run, run.state.frames[frame.id])
+
+    async def _explored(self, frame: Frame) -> None:
+        run = self.run
+        bridge = Bridge()
+        cells = Cells(run, frame.id, self.toolbox, self._frame)
+        final = _Final(run, frame, bridge)
+        queries = SubQueries(run, frame, self.sub_query)
+        rlm = _rlm(
+            tool_functions(lambda name, given: bridge.wait(lambda: cells.call(name, given))),
+            guarded(
+                self.factory,
+                run.limits,
+                on_cell=lambda cell: bridge.now(lambda: cells.ended(cell)),
+                on_final=final.objection,
+            ),
+            self.max_turns,
+            sub_lm=_SubLM(bridge, queries),
+            max_output_chars=run.limits.sandbox_output_chars,
+        )
+        rlm.generate_action = _Action(bridge, cells, self.explore)  # type: ignore[assignment]
+        rlm.extract = _no_extraction  # type: ignore[assignment]
+        inputs = {
+            "question": frame.task,
+            "kind": run.kind,
+            "patterns": list(run.patterns),
+            "overview": run.workspace.overview(frame.targets),
+        }
+        with quiet_rlm():
+            found = await bridge.thread(lambda: rlm(**inputs))
+        claims, evidence = flattened(found.claims)
+        submit(
+            run,
+            run.state.frames[frame.id],
+            turn=cells.number,
+            think=found.final_reasoning,
+            answer=found.answer,
+            claims=claims,
+            evidence=evidence,
+            last=True,
+        )
+
+
+def _no_extraction(**_: Any) -> dspy.Prediction:
+    raise IterationsSpent("the iterations are spent")
+
+
+@dataclass(frozen=True)
+class _Action:
+    """Stands where `dspy.RLM` has the predictor of the next cell: the call is paid, recorded and replayed."""
+
+    bridge: Bridge
+    cells: Cells
+    predictor: dspy.Predict
+
+    @property
+    def signature(self) -> Any:
+        return self.predictor.signature
+
+    def __call__(self, *, signature: Any, **inputs: Any) -> dspy.Prediction:
+        return self.bridge.wait(lambda: self.cells.next(self.predictor, signature, inputs))
+
+
+@dataclass(frozen=True)
+class _SubLM:
+    """Stands where `dspy.RLM` has the LM of sub-queries."""
+
+    bridge: Bridge
+    queries: SubQueries
+
+    def __call__(self, prompt: str) -> list[str]:
+        return [self.bridge.wait(lambda: self.queries.reply(prompt))]
+
+
+@dataclass
+class _Final:
+    """What is held against a final answer: once, quotes that are not where they are said to be."""
+
+    run: Run
+    frame: Frame
+    bridge: Bridge
+    objected: bool = field(default=False)
+
+    def objection(self, output: Any) -> str:
+        """Why a final answer is given back, or nothing. Its types are for `dspy.RLM` to check."""
+        if self.objected or not isinstance(output, dict):
+            return ""
+        try:
+            made = [SubmittedClaim.model_validate(each) for each in output.get("claims") or ()]
+        except ValueError:
+            return ""
+        claims, evidence = flattened(made)
+        answer = str(output.get("answer", ""))
+        frame = self.run.state.frames[self.frame.id]
+        text = self.bridge.now(
+            lambda: refused(self.run, frame, answer=answer, claims=claims, evidence=evidence)
+        )
+        self.objected = bool(text)
+        return text
+
+
+def flattened(claims: list[SubmittedClaim]) -> tuple[list[LeafClaim], list[EvidenceRef]]:
+    """Submitted claims as the flat lists that readers return."""
+    flat, evidence = [], []
+    for number, claim in enumerate(claims, 1):
+        id = f"c{number}"
+        flat.append(LeafClaim(claim_id=id, text=claim.text, status=claim.status, time=claim.time))
+        evidence += [
+            EvidenceRef(claim_id=id, span_id=each.span_id, quote=each.quote)
+            for each in claim.evidence
+        ]
+    return flat, evidence

@@ -1,0 +1,155 @@
+"""Reach: how many distinct characters of the text code went through, a model was shown, and an answer cites.
+
+What is read, shown or cited twice counts once, so the numbers depend on neither order nor repetition. Everything that
+is shown was read, and everything that is cited was read; lines that code counted are cited and were shown to no model.
+Not counted as shown: margins, preview lines of the overview, and quotes that a writer sees again.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Self
+
+from programs.answer import Characters
+from programs.search import LineSearch
+from programs.workspace import Workspace
+from runtime.calls import CallRecord
+from runtime.claims import Claim
+from runtime.errors import StepError
+from runtime.frames import Frame, RunState, Step
+from runtime.observations import Ranked, ReadSpans, Scanned
+
+Stretch = tuple[str, int, int]
+"""A source, and a half-open interval of its code points."""
+
+
+@dataclass(frozen=True, slots=True)
+class Stretches:
+    """A set of characters: by source the intervals, in order, with a gap between any two."""
+
+    by_source: Mapping[str, tuple[tuple[int, int], ...]]
+
+    @classmethod
+    def of(cls, places: Iterable[Stretch]) -> Self:
+        """The union of some stretches, which may overlap."""
+        found: dict[str, list[tuple[int, int]]] = {}
+        for source, start, end in places:
+            if start < end:
+                found.setdefault(source, []).append((start, end))
+        return cls({source: _joined(intervals) for source, intervals in found.items()})
+
+    def __iter__(self) -> Iterator[Stretch]:
+        for source, intervals in self.by_source.items():
+            yield from ((source, start, end) for start, end in intervals)
+
+    def __or__(self, other: "Stretches") -> "Stretches":
+        return Stretches.of([*self, *other])
+
+    def __and__(self, other: "Stretches") -> "Stretches":
+        shared = self.by_source.keys() & other.by_source.keys()
+        both = {each: _common(self.by_source[each], other.by_source[each]) for each in shared}
+        return Stretches({source: intervals for source, intervals in both.items() if intervals})
+
+    def __len__(self) -> int:
+        return sum(end - start for _, start, end in self)
+
+
+def _joined(intervals: list[tuple[int, int]]) -> tuple[tuple[int, int], ...]:
+    """Intervals in order, those that touch or overlap as one."""
+    joined: list[tuple[int, int]] = []
+    for start, end in sorted(intervals):
+        if joined and start <= joined[-1][1]:
+            joined[-1] = (joined[-1][0], max(end, joined[-1][1]))
+        else:
+            joined.append((start, end))
+    return tuple(joined)
+
+
+def _common(
+    first: tuple[tuple[int, int], ...], second: tuple[tuple[int, int], ...]
+) -> tuple[tuple[int, int], ...]:
+    """What two unions of intervals have in common."""
+    common: list[tuple[int, int]] = []
+    i = j = 0
+    while i < len(first) and j < len(second):
+        start, end = max(first[i][0], second[j][0]), min(first[i][1], second[j][1])
+        if start < end:
+            common.append((start, end))
+        if first[i][1] < second[j][1]:
+            i += 1
+        else:
+            j += 1
+    return tuple(common)
+
+
+def characters(
+    state: RunState, workspace: Workspace, calls: Iterable[CallRecord], claims: Iterable[Claim]
+) -> Characters:
+    """The distinct characters of the scope of a question: all, read by code, shown to a model, cited by claims."""
+    root = state.frames.get("root")
+    parts = workspace.partitions_of(root.targets if root else ())
+    scope = Stretches.of((each.source, each.start, each.end) for each in parts)
+    shown = Stretches.of([*_asked(workspace, calls), *_accessed(state)])
+    gone_through = Stretches.of(
+        place
+        for frame in state.frames.values()
+        for step in frame.steps
+        for place in _gone_through(workspace, frame, step)
+    )
+    cited = Stretches.of(
+        (each.source, each.start, each.end) for claim in claims for each in claim.citations
+    )
+    return Characters(
+        total=len(scope),
+        read=len((gone_through | shown) & scope),
+        shown=len(shown & scope),
+        cited=len(cited & scope),
+    )
+
+
+def _asked(workspace: Workspace, calls: Iterable[CallRecord]) -> Iterator[Stretch]:
+    """The spans of the calls that an engine was asked, or that were answered before. One without an end is in doubt."""
+    made = (call for call in calls if call.status == "done" or call.usage.calls)
+    return _spans(workspace, (span_id for call in made for span_id in call.span_ids))
+
+
+def _accessed(state: RunState) -> Iterator[Stretch]:
+    """What tools put before a model."""
+    return (
+        (place.source, place.start, place.end) for event in state.accessed for place in event.shown
+    )
+
+
+def _spans(workspace: Workspace, span_ids: Iterable[str]) -> Iterator[Stretch]:
+    for span_id in dict.fromkeys(span_ids):
+        span = workspace.partitioning.span(span_id)
+        yield span.source, span.start, span.end
+
+
+def _gone_through(workspace: Workspace, frame: Frame, step: Step) -> Iterator[Stretch]:
+    """What a step of code went through: what it searched or ranked, or the spans that it fetched."""
+    match step.observation.payload if step.observation else None:
+        case Scanned(sources=sources):
+            yield from _searched(workspace, frame, step, set(sources))
+        case Ranked():
+            yield from _searched(workspace, frame, step, set(workspace.source_rank))
+        case ReadSpans(span_ids=ids):
+            yield from _spans(workspace, ids)
+        case _:
+            pass
+
+
+def _searched(
+    workspace: Workspace, frame: Frame, step: Step, sources: set[str]
+) -> Iterator[Stretch]:
+    """The part of some sources that a search or a ranking was limited to."""
+    try:
+        search = LineSearch.of(workspace, frame, step.planned)
+    except StepError:
+        return
+    if search.parts is not None:
+        for each in map(workspace.partitioning.partition, search.parts):
+            if each.source in sources:
+                yield each.source, each.start, each.end
+        return
+    for source in sources if search.sources is None else sources & search.sources:
+        yield source, 0, workspace.corpus.source(source).characters

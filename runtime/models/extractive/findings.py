@@ -1,0 +1,115 @@
+"""Findings: what the tools have brought to light on the way to a goal, read from their outputs."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, get_args
+
+from runtime.models.extractive.chronicle import seconds
+from runtime.models.extractive.goal import Goal
+from runtime.models.extractive.times import leading_time
+from runtime.questions.notation import unique
+from signatures import ClaimDigest, ClaimStatus, ComputedValue, EvidenceSpan
+
+_STATUSES = frozenset(get_args(ClaimStatus))
+
+
+@dataclass
+class Findings:
+    """Claims and counts by their ids, and the lines that tools have shown.
+
+    `told` is the line that a question for the first or last one asks for. `was_read` says that readers have been asked.
+    """
+
+    goal: Goal
+    claims: list[ClaimDigest] = field(default_factory=list)
+    computed: list[ComputedValue] = field(default_factory=list)
+    lines: list[EvidenceSpan] = field(default_factory=list)
+    told: EvidenceSpan | None = None
+    was_read: bool = False
+
+    def add_claims(self, output: Mapping[str, Any]) -> bool:
+        """Take in what `subcall` returned; whether any of it is new."""
+        self.was_read = self.was_read or "error" not in output
+        known = {claim.claim_id for claim in self.claims}
+        found = [_digest(each) for each in dicts(output, "claims") if each.get("claim_id")]
+        fresh = [claim for claim in found if claim.claim_id not in known]
+        self.claims += fresh
+        return bool(fresh)
+
+    def add_count(self, output: Mapping[str, Any]) -> None:
+        """Take in what `count` returned."""
+        total, claim_id = output.get("total"), text(output, "claim_id")
+        if not isinstance(total, int) or not claim_id:
+            return
+        self.was_read = True
+        what = " and ".join(self.goal.patterns)
+        said = f"{total} {'line matches' if total == 1 else 'lines match'} {what}."
+        groups = [f"{text(each, 'label')}: {each.get('count')}" for each in dicts(output, "by")]
+        name = f"count_by_{self.goal.by}" if groups and self.goal.by else "count"
+        self.claims.append(
+            ClaimDigest(
+                claim_id=claim_id, text=said, status="direct", time="", sources=[], quotes=[]
+            )
+        )
+        self.computed.append(
+            ComputedValue(
+                name=name,
+                value=said if name == "count" else "\n".join(groups),
+                claim_ids=[claim_id],
+            )
+        )
+
+    def add_lines(self, found: Iterable[Mapping[str, Any]]) -> list[str]:
+        """Take in hits of `search` or passages of `rank`; their span ids."""
+        wanted = self.goal.sources
+        lines = [line for line in map(shown_line, found) if not wanted or line.source in wanted]
+        self.lines += lines
+        return unique(line.span_id for line in lines)
+
+    def tell_extreme(self) -> None:
+        """Settle on the first or last of the lines: by their times, or in the order of the text."""
+        if not self.lines:
+            return
+        times = [seconds(leading_time(line.text)) for line in self.lines]
+        known = [(time, i) for i, time in enumerate(times) if time is not None]
+        places = known or [(0.0, i) for i in range(len(times))]
+        _, at = max(places) if self.goal.latest else min(places)
+        self.told = self.lines[at]
+
+
+def shown_line(hit: Mapping[str, Any]) -> EvidenceSpan:
+    """A hit or a passage as what a reader is shown."""
+    line = hit.get("line", hit.get("first_line", 0))
+    return EvidenceSpan(
+        span_id=text(hit, "span_id"),
+        source=text(hit, "source"),
+        first_line=line if isinstance(line, int) else 0,
+        margin_before="",
+        text=text(hit, "text"),
+        margin_after="",
+    )
+
+
+def dicts(output: Mapping[str, Any], name: str) -> list[Mapping[str, Any]]:
+    """The entries of a list in an output."""
+    found = output.get(name)
+    return [each for each in found if isinstance(each, dict)] if isinstance(found, list) else []
+
+
+def text(entry: Mapping[str, Any], name: str) -> str:
+    """A text in an output; empty if there is none."""
+    value = entry.get(name, "")
+    return value if isinstance(value, str) else ""
+
+
+def _digest(claim: Mapping[str, Any]) -> ClaimDigest:
+    quotes = dicts(claim, "quotes")
+    status: Any = claim.get("status")
+    return ClaimDigest(
+        claim_id=str(claim["claim_id"]),
+        text=text(claim, "text"),
+        status=status if status in _STATUSES else "insufficient",
+        time=text(claim, "time"),
+        sources=unique(text(quote, "source") for quote in quotes),
+        quotes=unique(filter(None, (text(quote, "quote") for quote in quotes))),
+    )
