@@ -34,8 +34,9 @@ from decay_tasks import Sketch, Task, made, sketches
 from data.corpus import Corpus, open_corpus
 from programs.answer import Answer
 from programs.base import Program
-from programs.baselines import ChainOfThought, Direct, MapReduce, PlanExecute, Retrieve
+from programs.baselines import ChainOfThought, Direct, MapReduce, PlanExecute, ReAct, Retrieve
 from programs.recursive import Recursive
+from programs.rlm import RLM
 from runtime.models.make import make_lm
 
 DATA = Path(__file__).parents[1].parent / "shared" / "data"
@@ -51,6 +52,9 @@ PROGRAMS: dict[str, Callable[[dspy.LM], Program]] = {
     "map_reduce": lambda lm: MapReduce(lm=lm),
     "plan_execute": lambda lm: PlanExecute(lm=lm),
     "recursive": lambda lm: Recursive(lm=lm),
+    "react": lambda lm: ReAct(lm=lm),
+    "rlm": lambda lm: RLM(lm=lm),
+    "rlm_repl": lambda lm: RLM(action_space="repl", lm=lm),
 }
 
 

@@ -14,6 +14,7 @@ from programs.search import LineSearch
 from programs.verify import checked
 from runtime.claims import Claim, Computed
 from runtime.frames import Frame, RunState
+from runtime.lexicon import stems
 from runtime.observations import (
     Analyzed,
     CellRan,
@@ -88,12 +89,14 @@ def _withheld(state: RunState) -> bool:
 
 
 def _stands_there(run: Run) -> bool:
-    """Whether a line has the question's own strings, whoever read or searched: a reader may have been told to be silent."""
-    root = run.state.frames["root"]
-    own = own_patterns(run.state, run.workspace)
+    """Whether one line has the question's own strings, or all of its words where it has none.
+
+    A reader that reports nothing may have been told to. Where code can look, its silence is no absence.
+    """
+    own = own_patterns(run.state, run.workspace) or frozenset(stems(run.question))
     if not own:
         return False
-    targets = Targets(run.workspace, root)
+    targets = Targets(run.workspace, run.state.frames["root"])
     sources = targets.sources(())
     inside = None if sources is None else frozenset(sources)
     return LineSearch(run.workspace, tuple(own), inside, targets.parts(())).page(1).total > 0

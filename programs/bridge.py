@@ -9,17 +9,24 @@ from collections.abc import Callable, Coroutine
 from concurrent.futures import CancelledError
 from typing import Any, TypeVar
 
-from runtime.errors import RunCancelled
+import dspy
+
+from runtime.errors import RunCancelled, SpantreeError
 
 T = TypeVar("T")
 
 
 class Bridge:
-    """Runs work of one thread in the event loop that made the bridge."""
+    """Runs work of one thread in the event loop that made the bridge.
+
+    An error that is none of ours and none of DSPy's is a bug. No code in a sandbox may handle it: it ends the thread's
+    work, and is raised again where that was begun.
+    """
 
     def __init__(self) -> None:
         self._loop = asyncio.get_running_loop()
         self._closed = False
+        self._bug: BaseException | None = None
 
     def wait(self, work: Callable[[], Coroutine[Any, Any, T]]) -> T:
         """The result of a coroutine, made and awaited in the loop. Raises RunCancelled once the bridge is closed."""
@@ -27,8 +34,13 @@ class Bridge:
             raise RunCancelled("the run was given up: its code may do nothing more")
         try:
             return asyncio.run_coroutine_threadsafe(work(), self._loop).result()
+        except (SpantreeError, dspy.LMError):
+            raise
         except CancelledError as error:
             raise RunCancelled("the run was given up: its code may do nothing more") from error
+        except BaseException as error:
+            self._bug = error
+            raise RunCancelled("the run is given up for a bug") from error
 
     def now(self, work: Callable[[], T]) -> T:
         """The result of a function that is called in the loop."""
@@ -42,5 +54,9 @@ class Bridge:
         """Run the function in a thread. Whatever comes of it, or of a cancellation, the bridge is closed then."""
         try:
             return await asyncio.to_thread(work)
+        except RunCancelled:
+            if self._bug is not None:
+                raise self._bug from None
+            raise
         finally:
             self._closed = True

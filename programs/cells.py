@@ -10,7 +10,7 @@ from programs.observing import counted, failure, success
 from programs.run import Run
 from programs.tools.tool import step_of
 from programs.tools.toolbox import Toolbox
-from runtime.errors import RunError
+from runtime.errors import RunError, SpantreeError
 from runtime.events import Acted, StepCommitted, StepStarted
 from runtime.frames import Frame, Step
 from runtime.observations import CellRan, Observation
@@ -19,8 +19,12 @@ from runtime.sandbox import Cell
 _HEAD = 70
 
 
+class CellsSpent(SpantreeError):
+    """Raised when a frame has no cell left. `dspy.RLM` would make an answer of a trajectory that has none."""
+
+
 class Cells:
-    """The cells of one frame. `descend` works a frame that a tool call opened, to its end."""
+    """The cells of one frame, `most` at most. `descend` works a frame that a tool call opened, to its end."""
 
     def __init__(
         self,
@@ -28,11 +32,13 @@ class Cells:
         frame_id: str,
         toolbox: Toolbox,
         descend: Callable[[Frame], Awaitable[None]],
+        most: int,
     ) -> None:
         self._run = run
         self._frame_id = frame_id
         self._toolbox = toolbox
         self._descend = descend
+        self._most = most
         self._calls = 0
         self.number = 0
 
@@ -47,14 +53,16 @@ class Cells:
     async def next(
         self, predictor: dspy.Predict, signature: Any, inputs: dict[str, Any]
     ) -> dspy.Prediction:
-        """Ask for the next cell, or take the recorded one. Raises what Run.ask raises."""
+        """Ask for the next cell, or take the recorded one. Raises CellsSpent, and what Run.ask raises."""
         run = self._run
         self._close_unrun()
         number = self.number + 1
-        run.tell("code", number - 1, 0, self._frame.task)
+        if number > self._most:
+            raise CellsSpent(f"{self._frame_id} used its {self._most} cells")
+        run.tell("code", number - 1, self._most, self._frame.task)
         reply = await run.ask(
             predictor,
-            inputs,
+            {**inputs, "iteration": f"{number}/{self._most}"},
             key=f"{self._frame_id}/cell{number}",
             frame_id=self._frame_id,
             step_id=f"c{number}",

@@ -7,7 +7,8 @@ Nothing is asked of a model here. In the order in which they are decided:
   over everything (a list, whether there is any) is that too, unless the budget has no room for plans beside the
   reading: then `map_reduce`, which spends its calls on the text.
 - Otherwise, text that fills at most a quarter of the model's window, and that the budget can pay for, is read at once:
-  `direct`. Nothing is gained by a plan over it. Beyond that a model loses the middle of what it is shown.
+  `direct`. Nothing is gained by a plan over it. Beyond that a model loses the middle of what it is shown, whatever the
+  size of its window: above 100,000 characters nothing is read at once.
 - In larger text, exact strings are searched for and then read, causes and overviews need what several places say, and
   so do comparisons and the first or the last of something: `recursive`.
 - One fact without a string to search for stands in one place of a larger text: `retrieve` reads the passages that rank
@@ -19,16 +20,18 @@ from dataclasses import dataclass
 from typing import Literal
 
 from runtime.limits import Limits
+from runtime.questions.breadth import comparing, extreme, universal
 from runtime.questions.classifier import REQUIRES_ALL, classify, signaled_kinds
 from runtime.questions.mentions import without_quotes
 from runtime.questions.ranking import ranks_values
-from runtime.questions.reach import comparing, extreme, universal
 from signatures import QuestionKind
 
 Chosen = Literal["recursive", "map_reduce", "direct", "retrieve"]
 
 COMFORTABLE = 0.25
 """Share of a window that text may fill to be read at once."""
+MOST_AT_ONCE = 100_000
+"""Characters that are read at once at most, however large the window is."""
 PLANNING_CALLS = 8
 """Calls of a plan, its refinements and the conclusion, beside those that read."""
 PLANNING_TOKENS = 20_000
@@ -122,7 +125,7 @@ class Room:
     def fits(self) -> bool:
         """Whether everything can be read at once with ease."""
         affordable = self._tokens(0.5)
-        comfortable = int(self.window * COMFORTABLE)
+        comfortable = min(MOST_AT_ONCE, int(self.window * COMFORTABLE))
         return self.characters <= comfortable and (
             affordable is None or self.characters <= affordable * _CHARACTERS_PER_TOKEN
         )

@@ -13,7 +13,7 @@ from typing import Any
 import dspy
 
 from programs.bridge import Bridge
-from programs.cells import Cells
+from programs.cells import Cells, CellsSpent
 from programs.ending import end_frame
 from programs.run import Run
 from programs.submitting import refused, submit
@@ -21,17 +21,13 @@ from programs.subqueries import SubQueries
 from programs.tools.functions import tool_functions
 from programs.tools.toolbox import Toolbox
 from programs.turns import close, submitted_step
-from runtime.errors import LimitReached, SpantreeError, StepError
+from runtime.errors import LimitReached, StepError
 from runtime.frames import Frame
 from runtime.sandbox import InterpreterFactory, guarded, quiet_rlm
 from signatures import EvidenceRef, Explore, LeafClaim, SubmittedClaim
 
 SUB_QUERIES = 1_000
 """Sub-queries of one frame, as the model is told; what it may really spend is up to the ledger."""
-
-
-class IterationsSpent(SpantreeError):
-    """Raised in place of the extraction by which `dspy.RLM` makes an answer of a trajectory that has none."""
 
 
 def explorer(factory: InterpreterFactory, max_turns: int) -> dspy.Predict:
@@ -48,7 +44,8 @@ def _rlm(
 ) -> Any:
     return dspy.RLM(
         Explore,
-        max_iters=max_turns,
+        max_iters=max_turns
+        + 1,  # one more than may be used: what comes after the last is ours to say
         max_llm_calls=SUB_QUERIES,
         tools=tools,
         interpreter_factory=factory,
@@ -81,7 +78,7 @@ class Exploring:
                 await self._explored(frame)
             except LimitReached as error:
                 close(run, frame, "limit", run.told_limit(error))
-            except IterationsSpent:
+            except CellsSpent:
                 text = f"{frame.id} used its {self.max_turns} cells and did not submit"
                 close(run, frame, "limit_turns", text)
             except StepError as error:
@@ -92,7 +89,7 @@ class Exploring:
     async def _explored(self, frame: Frame) -> None:
         run = self.run
         bridge = Bridge()
-        cells = Cells(run, frame.id, self.toolbox, self._frame)
+        cells = Cells(run, frame.id, self.toolbox, self._frame, self.max_turns)
         final = _Final(run, frame, bridge)
         queries = SubQueries(run, frame, self.sub_query)
         rlm = _rlm(
@@ -108,7 +105,6 @@ class Exploring:
             max_output_chars=run.limits.sandbox_output_chars,
         )
         rlm.generate_action = _Action(bridge, cells, self.explore)  # type: ignore[assignment]
-        rlm.extract = _no_extraction  # type: ignore[assignment]
         inputs = {
             "question": frame.task,
             "kind": run.kind,
@@ -128,10 +124,6 @@ class Exploring:
             evidence=evidence,
             last=True,
         )
-
-
-def _no_extraction(**_: Any) -> dspy.Prediction:
-    raise IterationsSpent("the iterations are spent")
 
 
 @dataclass(frozen=True)

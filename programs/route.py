@@ -5,8 +5,7 @@ question disagree, and what it says holds for the program that answers, too. The
 else is done, so that a resumed run goes on as it began.
 """
 
-from pathlib import Path
-from typing import Any
+from typing import Any, Unpack
 
 import dspy
 
@@ -18,13 +17,14 @@ from programs.baselines.retrieve import Retrieve
 from programs.choice import Choice, Reading, Room, Signals, choose, disputed
 from programs.classification import classified, scope
 from programs.ending import opening, starting
-from programs.progress import Listener
 from programs.recursive import Recursive
 from programs.refinement import RefinePolicy
 from programs.run import Run
+from programs.settings import ProgramSettings
 from runtime.events import Event, Routed
-from runtime.journal import Journal
 from runtime.limits import Limits
+
+_JUDGED = "the model was asked what the question means"
 
 
 class Auto(Program):
@@ -40,29 +40,16 @@ class Auto(Program):
     def __init__(
         self,
         *,
-        limits: Limits | None = None,
         refine: RefinePolicy = "always",
         window: int | None = None,
         k: int = RANKED,
-        partitioner: str = "auto",
-        lm: dspy.BaseLM | None = None,
-        leaf_lm: dspy.BaseLM | None = None,
-        journal: Journal | Path | None = None,
-        progress: Listener | None = None,
+        **settings: Unpack[ProgramSettings],
     ) -> None:
-        common: dict[str, Any] = {
-            "limits": limits,
-            "partitioner": partitioner,
-            "lm": lm,
-            "leaf_lm": leaf_lm,
-            "journal": journal,
-            "progress": progress,
-        }
-        super().__init__(**common)
-        self.recursive = Recursive(refine=refine, **common)
-        self.map_reduce = MapReduce(**common)
-        self.direct = Direct(window=window, **common)
-        self.retrieve = Retrieve(k=k, **common)
+        super().__init__(**settings)
+        self.recursive = Recursive(refine=refine, **settings)
+        self.map_reduce = MapReduce(**settings)
+        self.direct = Direct(window=window, **settings)
+        self.retrieve = Retrieve(k=k, **settings)
         _share(self.members())
 
     def members(self) -> tuple[Program, ...]:
@@ -96,8 +83,10 @@ class Auto(Program):
         with starting():
             event, warnings = await classified(run, self.recursive.classify)
         reading = Reading(event.question_kind, event.requires_all, event.patterns)
+        silent = any(code == "classify_failed" for code, _ in warnings)
+        judge = "by the likeliest reading, since the model gave none" if silent else _JUDGED
         choice = choose(reading, signals, room)
-        run.commit(_event(choice, signals, room, asked=True), *opening(run, event, warnings))
+        run.commit(_event(choice, signals, room, judge), *opening(run, event, warnings))
 
 
 def _room(run: Run) -> Room:
@@ -113,13 +102,13 @@ def _room(run: Run) -> Room:
     )
 
 
-def _event(choice: Choice, signals: Signals, room: Room, *, asked: bool = False) -> Event:
-    judged = ", as the model judges where signals disagree" if asked else ""
+def _event(choice: Choice, signals: Signals, room: Room, judge: str = "") -> Event:
+    """The route as it is recorded. `judge` says who settled a dispute."""
     return Routed(
         program=choice.program,
-        reason=f"{choice.reason}{judged}",
+        reason=f"{choice.reason}; signals disagree: {judge}" if judge else choice.reason,
         signals=(*signals.told(), room.told()),
-        asked_model=asked,
+        asked_model=bool(judge),
     )
 
 

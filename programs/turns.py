@@ -80,6 +80,7 @@ def mechanical(run: Run, frame: Frame) -> Observation:
 
 def close(run: Run, frame: Frame, code: str = "", message: str = "") -> None:
     """Close a frame that did not submit: what was verified is given as it is, and the reason is told."""
+    frame = run.state.frames[frame.id]  # as it is now
     step = step_of(CLOSING, "Give what was found as it is", "conclude")
     act = Acted(
         frame_id=frame.id,

@@ -34,6 +34,7 @@ from runtime.models.own_server import OwnServer
 from runtime.models.price import Price, declared_price, price_of
 from runtime.models.request import signature_name
 from runtime.predictions import append_to_trace, plain_outputs, rebuilt
+from runtime.untrusted import neutralize
 
 __all__ = ["CallLog", "CallRecord", "Caller", "MemoryCallLog"]
 
@@ -226,7 +227,8 @@ class Caller:
         if job.own_signature:
             arguments["signature"] = job.signature
         if attempt.feedback:
-            arguments["retry_feedback"] = attempt.feedback
+            # It may quote the reply, and that the corpus.
+            arguments["retry_feedback"] = neutralize(attempt.feedback)
             arguments["signature"] = job.signature.append(
                 "retry_feedback", _FEEDBACK_FIELD, type_=str
             )

@@ -32,8 +32,8 @@ class Move:
     @property
     def call(self) -> str:
         """The call on one line, without arguments that are left empty."""
-        given = {name: value for name, value in self.arguments.items() if value or value == 0}
-        return one_line(f"{self.tool}({', '.join(f'{k}={v!r}' for k, v in given.items())})")
+        given = (f"{name}={value!r}" for name, value in self.arguments.items() if value)
+        return one_line(f"{self.tool}({', '.join(given)})")
 
 
 def trajectory(state: RunState) -> list[Move]:

@@ -1,6 +1,6 @@
 """Tools that look at what there is: the sources, the partitions of one, and the budget."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from data.source import Source
@@ -61,9 +61,9 @@ class _Sources:
         self.ids = [s.id for s, _ in self._read] + [s.id for s in self._unread]
         self.head: dict[str, Any] = {"sources": [], "not_readable": [], "next_cursor": None}
 
-    def items(self, cursor: int) -> list[Item]:
-        read = [_source(*each) for each in self._read[cursor:]]
-        return read + [_unread(each) for each in self._unread[max(0, cursor - len(self._read)) :]]
+    def items(self, cursor: int) -> Iterator[Item]:
+        yield from (_source(*each) for each in self._read[cursor:])
+        yield from (_unread(each) for each in self._unread[max(0, cursor - len(self._read)) :])
 
     def output(self, entries: list[dict[str, Any]]) -> dict[str, Any]:
         return {
@@ -94,8 +94,8 @@ class _Partitions:
         }
         self.ids = [each.id for each in self._parts]
 
-    def items(self, cursor: int) -> list[Item]:
-        return [_partition(each) for each in self._parts[cursor:]]
+    def items(self, cursor: int) -> Iterator[Item]:
+        return (_partition(each) for each in self._parts[cursor:])
 
     def output(self, entries: list[dict[str, Any]]) -> dict[str, Any]:
         return {**self.head, "partitions": entries}

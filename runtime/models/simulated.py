@@ -25,6 +25,8 @@ from runtime.models.scripted import AsyncSide
 
 _EVIDENCE = {"AnalyzeLeaf": "spans", "Act": "turns"}
 """Signatures whose replies cite what they were shown, and the input that shows it, as JSON."""
+_TEXTS = frozenset(("reasoning", "think", "answer"))
+"""Their outputs that are text; the others are JSON."""
 _NESTED = 2
 """Times that a quote may be escaped: the output of a turn is JSON inside of JSON."""
 
@@ -134,11 +136,7 @@ class SimulatedEngine:
     def _weakened(self, prompt: PromptRequest, values: dict[str, Any]) -> dict[str, Any]:
         """The claims that this model would have found, one of them perhaps with an invented citation."""
         evidence = values["evidence"]
-        kept = [
-            claim
-            for claim in values["claims"]
-            if self._finds(prompt, claim, _place_of(claim, evidence, prompt))
-        ]
+        kept = [claim for claim in values["claims"] if self._finds(prompt, claim, evidence)]
         ids = {claim["claim_id"] for claim in kept}
         evidence = [item for item in evidence if item["claim_id"] in ids]
         if evidence and self._falls("invented", prompt.prompt):
@@ -150,8 +148,13 @@ class SimulatedEngine:
             spoilt["answer"] = ""  # nobody says what he has not seen
         return {**values, **spoilt}
 
-    def _finds(self, prompt: PromptRequest, claim: dict[str, Any], place: float) -> bool:
-        weak = self._weak
+    def _finds(
+        self, prompt: PromptRequest, claim: dict[str, Any], evidence: list[dict[str, Any]]
+    ) -> bool:
+        quoted = [item for item in evidence if item["claim_id"] == claim["claim_id"]]
+        if prompt.signature == "Act" and not any(item["quote"] for item in quoted):
+            return True  # it restates what a reader has found, as a conclusion does
+        weak, place = self._weak, _place_of(quoted, prompt)
         remembered, middle = 1.0, weak.middle
         if weak.half_length:
             remembered = 0.5 ** (len(prompt.user) / weak.half_length)
@@ -170,18 +173,16 @@ def _values(prompt: PromptRequest, text: str) -> dict[str, Any]:
     _, *parts = re.split(r"^\[\[ ## (\w+) ## \]\]\n?", text, flags=re.MULTILINE)
     fields = {name: value.strip("\n") for name, value in zip(parts[::2], parts[1::2], strict=True)}
     return {
-        name: fields[name] if name == "reasoning" else json.loads(fields[name])
+        name: fields[name] if name in _TEXTS else json.loads(fields[name])
         for name in prompt.outputs
     }
 
 
-def _place_of(
-    claim: dict[str, Any], evidence: list[dict[str, Any]], prompt: PromptRequest
-) -> float:
-    """Where the evidence of a claim stands in what is shown, from 0 to 1 by characters: the mean of its quotes."""
+def _place_of(quoted: list[dict[str, Any]], prompt: PromptRequest) -> float:
+    """Where quotes stand in what is shown, from 0 to 1 by characters: their mean."""
     shown = prompt.inputs.get(_EVIDENCE.get(prompt.signature or "", ""), "")
-    cited = [_place(item, shown) for item in evidence if item["claim_id"] == claim["claim_id"]]
-    return sum(cited) / len(cited) if cited else 0.0
+    places = [_place(item, shown) for item in quoted]
+    return sum(places) / len(places) if places else 0.0
 
 
 def _place(item: dict[str, Any], shown: str) -> float:

@@ -62,11 +62,11 @@ def _instructions(runtime: str, cell: str, limits: Limits) -> str:
 _MONTY = (
     "The clock stands still at {instant}, and random numbers are the same each time, so that a cell that runs again "
     "gives the same result; do not look for today's date here. "
-    "A cell may use {seconds:g} seconds of its own (waiting for a tool does not count), {megabytes} MB of memory and "
+    "A cell may use {seconds:g} s of its own (waiting for a tool does not count), {megabytes} MB of memory and "
     "{recursion} nested calls. Running out of time resets the sandbox; running out of memory may."
 )
 _DENO = (
-    "A cell may use {seconds:g} seconds of its own (waiting for a tool does not count) and about {megabytes} MB of "
+    "A cell may use {seconds:g} s of its own (waiting for a tool does not count) and about {megabytes} MB of "
     "memory. Running out of either resets the sandbox; so does an exception whose arguments are not JSON, such as "
     "slicing a dict: catch exceptions where you expect them."
 )

@@ -131,6 +131,11 @@ class Guarded:
         self._turn = threading.Lock()
         self._closed = False
 
+    @property
+    def worker_pid(self) -> int | None:
+        """The process in which the code runs, where the interpreter says so."""
+        return getattr(self._inner, "worker_pid", None)
+
     def start(self) -> None:
         """Start the sandbox, if it is not running. Raises SandboxError if it does not start."""
         with self._alone():

@@ -143,7 +143,7 @@ class _Session:
         return self._out_of_time() if error.timed_out else "the sandbox's worker died in the cell"
 
     def _out_of_time(self) -> str:
-        return f"the cell used more than {self._owner._limits.sandbox_seconds:g} seconds"
+        return f"the cell used more than {self._owner._limits.sandbox_seconds:g} s"
 
     def _has_room(self, inputs: dict[str, Any] | None) -> bool:
         """Whether another cell can start in what memory is left."""

@@ -82,8 +82,8 @@ class _Walk:
 
 def shown(value: Any, cap: int) -> str:
     """What `print(value)` would show, up to about `cap` characters: the walk ends where the room ends."""
-    if isinstance(value, str):
-        return value
+    if isinstance(value, (str, datetime.date, datetime.time, datetime.timedelta, decimal.Decimal)):
+        return str(value)
     listing = _Listing(cap)
     listing.write(value, _DEPTH)
     return "".join(listing.pieces) + (" [... the rest is left out]" if listing.room <= 0 else "")

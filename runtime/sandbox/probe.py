@@ -37,6 +37,7 @@ class Bench:
     """One fresh guarded sandbox, its cells, and an empty folder on the host for what a probe needs there."""
 
     def __init__(self, factory: InterpreterFactory, limits: Limits, folder: Path) -> None:
+        self.factory = factory
         self.limits = limits
         self.folder = folder
         self.cells: list[Cell] = []
@@ -79,9 +80,9 @@ class Bench:
 
     @contextmanager
     def host_memory_within(self, megabytes: int) -> Iterator[None]:
-        before = _peak_bytes(fresh=True)
+        before = host_peak_bytes(fresh=True)
         yield
-        grown = (_peak_bytes() - before) >> 20
+        grown = (host_peak_bytes() - before) >> 20
         self.check(grown <= megabytes, f"the host grew by {grown} MB, {megabytes} allowed")
 
 
@@ -120,7 +121,7 @@ def submitted(result: Any) -> bool:
     return isinstance(result, FinalOutput)
 
 
-def _peak_bytes(fresh: bool = False) -> int:
+def host_peak_bytes(fresh: bool = False) -> int:
     """The peak of this process's resident memory; with `fresh`, counted anew from now. 0 where it cannot be known."""
     try:
         if fresh:

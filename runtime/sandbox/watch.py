@@ -53,7 +53,7 @@ class Watch:
     def _exceeded(self) -> bool:
         seconds = time.monotonic() - self._began - self._toolbox.waited()
         if seconds > self._limits.sandbox_seconds:
-            self.reason = f"the cell used more than {self._limits.sandbox_seconds:g} seconds"
+            self.reason = f"the cell used more than {self._limits.sandbox_seconds:g} s"
         grown = resident_bytes(self._interpreter.worker_pid) - self._interpreter.base_bytes
         if grown > self._limits.sandbox_memory_mb << 20:
             self.reason = f"the cell used more than {self._limits.sandbox_memory_mb:,} MB of memory"

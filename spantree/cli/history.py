@@ -115,10 +115,12 @@ def _trajectory(page: Page, moves: Iterable[Move]) -> None:
     if not moves:
         return
     page.heading("Trajectory")
+    thought = ""
     for move in moves:
         lead = f"{move.frame_id} {move.turn}: "
-        if move.think:
-            page.item(one_line(move.think), lead=lead, lines=2, style="dim")
+        if move.think and move.think != thought:
+            thought = move.think
+            page.item(one_line(thought), lead=lead, lines=2, style="dim")
             lead = " " * cell_len(lead)
         page.item(move.call, lead=lead, lines=2)
         page.item(move.result or move.status, lead=" " * (cell_len(lead) - 2) + "= ", lines=2)

@@ -137,7 +137,9 @@ class ByHand(Program):
             hand.end()
 
 
-def play(lab: Any, corpus: Any, script: Script, question: str = "What is it?", **settings: Any) -> Any:
+def play(
+    lab: Any, corpus: Any, script: Script, question: str = "What is it?", **settings: Any
+) -> Any:
     """A run of a script to its end."""
     engine = settings.pop("engine", None) or lab.model()
     program = ByHand(script, lm=engine.lm(), journal=lab.journal, **settings)
@@ -150,7 +152,9 @@ def check_access(run: Run, event: Accessed) -> None:
     for place in event.shown:
         assert (place.source, place.start) >= last
         assert 0 <= place.start < place.end <= run.workspace.corpus.source(place.source).characters
-        last = (place.source, place.end + 1) if place.source == last[0] else (place.source, place.end)
+        last = (
+            (place.source, place.end + 1) if place.source == last[0] else (place.source, place.end)
+        )
     assert event.shown_characters == sum(place.end - place.start for place in event.shown)
     assert event.shown_characters <= event.read_characters or event.tool == "subcall"
 

@@ -128,6 +128,12 @@ def test_a_quarter_of_the_window_is_comfortable(window: int, program: str) -> No
     assert route("Who opened the valve?", Room(3_000, 2, window, Limits())) == program
 
 
+def test_a_window_of_any_size_is_not_filled() -> None:
+    question = "Who opened the valve?"
+    assert route(question, Room(100_000, 20, 3_000_000, Limits())) == "direct"
+    assert route(question, Room(100_001, 20, 3_000_000, Limits())) == "retrieve"
+
+
 def test_a_number_that_prose_states_is_looked_up_and_not_counted() -> None:
     prose = "corpus: 1 sources, 40 lines, 52000 characters, 5 partitions (by size)\n"
     prose += "source speech.md | markdown | 40 lines | 52000 chars | 5 partitions\n"

@@ -111,6 +111,8 @@ def test_a_signal_stops_a_run_that_the_printed_command_completes(
         "ask",
         ASKED,
         str(script.files),
+        "--program",
+        "recursive",
         "--concurrency",
         "2",
         "--model",

@@ -33,7 +33,6 @@ IN_THE_ENVIRONMENT = "wombat-in-the-environment"
 LIMITS = Limits(calls=150, steps_per_frame=12)
 QUESTIONS = (
     "Which decisions about audit logs contradict each other?",
-    "What is the response time budget of the checkout?",
     'Is there any line that mentions "Kafka"?',
 )
 FACT = "The vault was opened by Margaret on 2 March."
@@ -105,9 +104,7 @@ def end_of_evidence(folder: Path, question: str, space: Space) -> Ran:
     (folder / "text").mkdir()
     (folder / "text" / "a.log").write_text("\n".join(lines), encoding="utf-8")
     corpus = open_corpus([folder / "text"], store=folder / "store")
-    engine = ObedientEngine()
-    ran = ask(space, question, corpus, engine.lm())
-    return ran
+    return ask(space, question, corpus, ObedientEngine().lm())
 
 
 @pytest.mark.parametrize("space", SPACES, ids=NAMES)

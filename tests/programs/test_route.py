@@ -33,7 +33,7 @@ def asked(lab: Any, model: ScriptedEngine, corpus: Corpus, question: str, **sett
 
 
 def signatures(model: ScriptedEngine) -> list[str]:
-    return [call.signature for call in model.log]
+    return [str(call.signature) for call in model.log]
 
 
 def routed(state: RunState) -> Routed:
@@ -88,7 +88,7 @@ def test_only_a_dispute_is_put_to_the_model_and_only_once(lab: Any) -> None:
     assert signatures(model)[:2] == ["ClassifyQuestion", "Plan"]
     route = routed(ran.state)
     assert (route.program, route.asked_model) == ("recursive", True)
-    assert "as the model judges" in ran.answer.route
+    assert ran.answer.route.endswith("the model was asked what the question means")
     assert (ran.state.classified.question_kind, ran.answer.kind) == ("list", "list")
     assert list(ran.state.frames) == ["root"]
 
@@ -127,6 +127,7 @@ def test_without_a_judge_the_likeliest_reading_is_taken(lab: Any, reply: Any) ->
     model = lab.model(ClassifyQuestion=reply)
     ran = asked(lab, model, lab.corpus(TWO), DISPUTED)
     assert ran.answer.program == "direct"
+    assert ran.answer.route.endswith("by the likeliest reading, since the model gave none")
     assert "classify_failed" in ran.warned
 
 
@@ -184,14 +185,9 @@ def test_optimizers_see_each_predictor_once_and_what_it_learns_serves_every_prog
 ) -> None:
     auto = Auto()
     predictors = [each for _, each in auto.named_predictors()]
-    assert {each.signature for each in predictors} == {
-        ClassifyQuestion,
-        Plan,
-        Refine,
-        AnalyzeLeaf,
-        Conclude,
-    }
-    assert len(predictors) == 5
+    kinds = [ClassifyQuestion, Plan, Refine, AnalyzeLeaf, Conclude]
+    assert len(predictors) == len(kinds)
+    assert all(any(each.signature is kind for each in predictors) for kind in kinds)
     copied = copy.deepcopy(auto)
     assert not {id(each) for each in predictors} & {id(each) for each in copied.predictors()}
     assert len(copied.predictors()) == 5

@@ -8,7 +8,14 @@ import pytest
 from programs.tools.output import LEAST
 from runtime.events import Place
 from runtime.limits import Limits
-from runtime.observations import BudgetTold, ComputedResult, Ranked, ReadSpans, Scanned, SourcesListed
+from runtime.observations import (
+    BudgetTold,
+    ComputedResult,
+    Ranked,
+    ReadSpans,
+    Scanned,
+    SourcesListed,
+)
 from tests.programs.by_hand import Hand, play, size
 
 FILES = {
@@ -172,7 +179,9 @@ def test_spans_and_lines_are_read_exactly(lab: Any) -> None:
 
     async def script(hand: Hand) -> None:
         found = await hand("read_span", source="u.txt", first_line=2, last_line=3)
-        assert "".join(each["text"] for each in found["spans"]) == "zwei \U0001f600\r\n\tdrei\u2028x\n"
+        assert (
+            "".join(each["text"] for each in found["spans"]) == "zwei \U0001f600\r\n\tdrei\u2028x\n"
+        )
         assert found["spans"][0]["first_line"] == 2
         assert (found["next_line"], found["next_cursor"], found["cut"]) == (None, None, "")
         assert isinstance(hand.step().observation.payload, ReadSpans)  # type: ignore[union-attr]

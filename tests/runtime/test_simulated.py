@@ -1,6 +1,7 @@
 """The simulated engine: it fails as often as it is told to, in the same places every time."""
 
 import asyncio
+import json
 from typing import Any
 
 import dspy
@@ -10,7 +11,7 @@ from dspy import lm15
 from runtime.errors import ModelError
 from runtime.models.request import PromptRequest, respond
 from runtime.models.simulated import SimulatedEngine, Weaknesses
-from signatures import AnalyzeLeaf, EvidenceSpan
+from signatures import Act, AnalyzeLeaf, EvidenceSpan, TurnShown
 
 SPANS = 20
 
@@ -161,6 +162,53 @@ def test_one_long_span_has_a_middle_by_its_characters(adapter: dspy.Adapter) -> 
     places = [lines.index(item.quote) for item in reply.evidence]
     third = [sum(n * 300 <= place < (n + 1) * 300 for place in places) for n in range(3)]
     assert third[1] < min(third[0], third[2]) / 2
+
+
+class Submitter:
+    """Submits what the only turn shows: a claim for each of its lines, by quote or by the id of a reader's claim."""
+
+    def __init__(self, *, quotes: bool) -> None:
+        self._quotes = quotes
+
+    def complete(self, request: lm15.Request) -> lm15.Response:
+        prompt = PromptRequest.parse(request)
+        (turn,) = prompt.value("turns")
+        lines = json.loads(turn["output"])
+        claims = [
+            {"claim_id": f"c{n}", "text": line, "status": "direct", "time": ""}
+            for n, line in enumerate(lines)
+        ]
+        evidence = [
+            {"claim_id": f"c{n}", "span_id": f"s{n}", "quote": line if self._quotes else ""}
+            for n, line in enumerate(lines)
+        ]
+        call = {"tool": "submit", "pattern": "", "ignore_case": False, "source": ""}
+        call |= {"first_line": 0, "last_line": 0, "by": "", "query": "", "k": 0, "ids": []}
+        values: dict[str, Any] = {"think": "So it is.", "call": call | {"cursor": 0}}
+        values |= {"answer": "all", "claims": claims, "evidence": evidence}
+        return respond(request, prompt.reply(values | {"claim_count": len(claims)}))
+
+
+def submitted(weak: Weaknesses, adapter: dspy.Adapter, *, quotes: bool) -> dspy.Prediction:
+    output = json.dumps([f'"{n}" is größer' for n in range(100)], ensure_ascii=False)
+    turns = [TurnShown(turn=1, call="search", output=output)]
+    inputs: dict[str, Any] = dict.fromkeys(("question", "kind", "overview", "budget"), "")
+    inputs |= {"patterns": [], "goal_chain": [], "turns": turns, "turns_left": 3}
+    lm = SimulatedEngine(Submitter(quotes=quotes), weak).lm()
+    with dspy.context(lm=lm, adapter=adapter, trace=None):
+        return dspy.Predict(Act)(**inputs)
+
+
+@pytest.mark.parametrize("adapter", [dspy.JSONAdapter(), dspy.ChatAdapter()])
+def test_a_driving_model_overlooks_what_it_would_quote(adapter: dspy.Adapter) -> None:
+    """What it takes from a reader's claims, by their ids, was read by the reader."""
+    weak = Weaknesses(middle=1.0, seed=2)
+    reply = submitted(weak, adapter, quotes=True)
+    assert 10 < reply.claim_count == len(reply.claims) == len(reply.evidence) < 60
+    assert not {f"s{n}" for n in range(46, 54)} & {item.span_id for item in reply.evidence}
+    assert (reply.think, reply.answer) == ("So it is.", "all")
+    assert submitted(weak, adapter, quotes=False).claim_count == 100
+    assert submitted(Weaknesses(recall=0.0), adapter, quotes=True).answer == ""
 
 
 def test_the_same_seed_and_request_fail_in_the_same_way_in_any_order() -> None:

@@ -241,7 +241,7 @@ def test_resume_of_a_finished_run_prints_its_answer_and_says_so(trains: Path) ->
 
 
 def test_help_of_every_verb_has_an_example() -> None:
-    for verb in ("ask", "corpus", "runs", "show", "resume", "doctor"):
+    for verb in ("ask", "programs", "corpus", "runs", "show", "resume", "doctor"):
         result = spantree(verb, "--help")
         assert f"  spantree {verb}" in result.stdout
         assert fits(result)
@@ -257,9 +257,36 @@ MISTAKES: list[tuple[list[str], str]] = [
     (["ask", "Why?", "{trains}", "--partition", "moon"], "there is no partitioner named 'moon'"),
     (["ask", "Why?", "{trains}", "--program", "magic"], "there is no program named 'magic'"),
     (
-        ["ask", "Why?", "{trains}", "--refine", "never"],
-        "there is no refinement policy named 'never'",
+        ["ask", "Why?", "{trains}", "--refine", "sometimes"],
+        "there is no refinement policy named 'sometimes'",
     ),
+    (
+        ["ask", "Why?", "{trains}", "--program", "direct", "--action-space", "repl"],
+        "--action-space has no use with the program direct",
+    ),
+    (
+        ["ask", "Why?", "{trains}", "--max-turns", "9"],
+        "--max-turns has no use with the program auto",
+    ),
+    (
+        ["ask", "Why?", "{trains}", "--program", "recursive", "--top-k", "5"],
+        "--top-k has no use with the program recursive",
+    ),
+    (
+        ["ask", "Why?", "{trains}", "--program", "rlm", "--action-space", "dance"],
+        "there is no action space named 'dance'",
+    ),
+    (
+        ["ask", "Why?", "{trains}", "--program", "rlm", "--action-space", "repl", "--sandbox", "x"],
+        "there is no sandbox named 'x'",
+    ),
+    (
+        ["ask", "Why?", "{trains}", "--program", "rlm", "--sandbox", "monty"],
+        "--sandbox has no use without code",
+    ),
+    (["ask", "Why?", "{trains}", "--program", "rlm", "--max-turns", "1"], "--max-turns is 1"),
+    (["ask", "Why?", "{trains}", "--program", "cot", "--window", "0"], "--window is 0"),
+    (["ask", "Why?", "{trains}", "--top-k", "-1"], "--top-k is -1"),
     (["ask", "Why?", "{trains}", "--max-calls", "0"], "--max-calls is 0"),
     (["ask", "Why?", "{trains}", "--max-calls", "1"], "at least 4 calls: 1 is too few"),
     (["ask", "Why?", "{trains}", "--max-tokens", "-5"], "--max-tokens is -5"),

@@ -21,7 +21,8 @@ from runtime.models.extractive.toolkit import TOOLKIT
 _PAGES = 8
 _ALL_PAGES = 40
 _COMPLETE = frozenset(("list", "timeline"))
-_MOST_PIECES = 6
+_MOST_PIECES = 8
+_OF_A_KIND = 4
 _ATTEMPTS = 2
 _MOST: Mapping[str, int] = {"list": 60, "timeline": 25}
 _STATED = 8
@@ -87,8 +88,15 @@ def _looking(goals: Sequence[Goal]) -> str:
     # A long question is shown in part, but the variable has it whole.
     whole = [f"question[:{LONGEST_QUERY}]"] if len(goals) == 1 else None
     queries = whole or [literal(goal.query) for goal in goals]
-    calls = ",\n    ".join(map(_call, goals, queries))
+    calls = ",\n    ".join(map(_thinned, goals, queries))
     return f"{TOOLKIT}\nfound = [\n    {calls},\n]\n{_PRINTED}"
+
+
+def _thinned(goal: Goal, query: str) -> str:
+    """The call; of a course of events it keeps a few of each kind: enough to tell what recurs from what happens."""
+    call = _call(goal, query)
+    reads = goal.kind == "timeline" and goal.way in ("search", "all")
+    return f"thinned({call}, {_OF_A_KIND})" if reads else call
 
 
 def _call(goal: Goal, query: str) -> str:
@@ -105,7 +113,8 @@ def _call(goal: Goal, query: str) -> str:
         case "rank":
             return f"read_ranked({query}, {PASSAGES})"
         case "all":
-            return f"read({query}, {sources}, {PASSAGES})"
+            groups = [[part] for part in goal.parts] or [list(goal.sources)]
+            return f"read_each({query}, {literal(groups)}, {PASSAGES})"
 
 
 def literal(value: Any) -> str:

@@ -216,7 +216,9 @@ def _rank(found: Findings) -> _Calls:
 
 def _everything(found: Findings) -> _Calls:
     think = "Nothing less than everything in scope answers this: it is read."
-    yield from _read(found, list(found.goal.sources), think)
+    parts = [[part] for part in found.goal.parts]
+    for ids in parts or [list(found.goal.sources)]:
+        yield from _read(found, ids, think)
 
 
 def _read(found: Findings, ids: Sequence[str], think: str) -> _Calls:

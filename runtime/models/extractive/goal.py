@@ -14,6 +14,7 @@ Way = Literal["count", "extreme", "search", "rank", "all"]
 
 _BY: Mapping[str, CountBy] = {"count_by_source": "source", "count_by_time": "time"}
 LONGEST_QUERY = 4_000
+_MOST_PARTS = 5
 _WIDENABLE = frozenset(("cause", "summary"))
 
 
@@ -21,7 +22,8 @@ _WIDENABLE = frozenset(("cause", "summary"))
 class Goal:
     """One question and the way to its answer. `sources` is empty for the whole corpus.
 
-    `given` are the patterns that the prompt names: the tools know what they mean.
+    `given` are the patterns that the prompt names: the tools know what they mean. `parts` are the sources that are read
+    one by one, where each has its own course of events.
     """
 
     question: str
@@ -32,6 +34,7 @@ class Goal:
     by: CountBy = ""
     latest: bool = False
     given: tuple[str, ...] = ()
+    parts: tuple[str, ...] = ()
 
     @property
     def pattern(self) -> str:
@@ -83,7 +86,15 @@ def _goal(task: Task, given: Sequence[str]) -> Goal:
         by="source" if len(task.scope) > 1 else _BY.get(operation, ""),
         latest=operation == "latest",
         given=tuple(given),
+        parts=_parts(task),
     )
+
+
+def _parts(task: Task) -> tuple[str, ...]:
+    wanted = task.scope
+    sources = [s.id for s in task.overview.readable if not wanted or s.id in wanted]
+    apart = task.kind == "timeline" and task.overview.complete
+    return tuple(sources) if apart and 2 <= len(sources) <= _MOST_PARTS else ()
 
 
 def _way(kind: str, steps: Sequence[PlannedStep], operation: str) -> Way:

@@ -5,6 +5,7 @@ It runs in the sandbox, over the tools that are functions there; what it returns
 
 TOOLKIT = """\
 import json
+import re
 
 def searched(pattern, sources, pages):
     hits, by_source, cursor, error = [], [], 0, ""
@@ -37,10 +38,28 @@ def read(query, ids, k):
             ids = fewer
             seen = subcall(question=query, span_ids=ids)
     claims = seen.get("claims", [])
-    while seen.get("next_cursor") is not None and len(claims) < 1000:
+    while seen.get("next_cursor") is not None and len(claims) < 10000:
         seen = subcall(question=query, span_ids=ids, cursor=seen["next_cursor"])
         claims = claims + seen.get("claims", [])
     return {"claims": [said(claim) for claim in claims]}
+
+def read_each(query, groups, k):
+    return {"claims": [claim for ids in groups for claim in read(query, ids, k)["claims"]]}
+
+def thinned(found, most):
+    groups = {}
+    for claim in found["claims"]:
+        source = claim["quotes"][0]["source"] if claim["quotes"] else ""
+        kind = source + " " + re.sub("[0-9]+", "#", claim["text"])[:160]
+        groups.setdefault(kind, []).append(claim)
+    kept = []
+    for group in groups.values():
+        last = len(group) - 1
+        if last < most:
+            kept += group
+        else:
+            kept += [group[last * i // (most - 1)] for i in range(most)]
+    return {"claims": kept}
 
 def read_ranked(query, k):
     ids = ranked(query, k)

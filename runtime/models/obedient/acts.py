@@ -108,14 +108,16 @@ def _parsed(call: str) -> tuple[str, dict[str, Any]]:
 
 
 def coded(prompt: PromptRequest, values: dict[str, Any], orders: list[Order]) -> dict[str, Any]:
-    """The first cell of code that was ordered and is not run; at last, or told to, a submission."""
+    """The first cell of code that was ordered and is not run; then its own, and told to submit, a submission."""
     history = prompt.inputs.get("repl_history", "")
-    cells = [*_cells(orders)]
+    text, claims = submission(orders)
+    cells = list(_cells(orders))
     if of_kind(orders, "submit") or not values.get("code"):
-        text, claims = submission(orders)
         cells.append(f"SUBMIT(answer={text!r}, claims={claims!r})")
-    code = next((each for each in cells if each not in history), values.get("code") or cells[-1])
-    return {**values, "reasoning": "As I was told.", "code": f"```python\n{code}\n```"}
+    code = next((each for each in cells if each not in history), "")
+    if not code:
+        return values or {"reasoning": "I did all that I was told.", "code": cells[-1]}
+    return {"reasoning": "As I was told.", "code": f"```python\n{code}\n```"}
 
 
 def _cells(orders: Sequence[Order]) -> Iterator[str]:
@@ -133,11 +135,13 @@ def _cells(orders: Sequence[Order]) -> Iterator[str]:
 
 
 def called(prompt: PromptRequest, values: dict[str, Any], orders: list[Order]) -> dict[str, Any]:
-    """The tool calls that were ordered, all in one turn; told to submit, that too."""
+    """The tool calls that were ordered, all in one turn; then its own, and told to submit, a submission."""
     text, claims = submission(orders)
     done = prompt.prompt.removeprefix(prompt.system)
     calls = [(tool, given) for tool, given in _calls(orders) if not _is_done(tool, given, done)]
-    if of_kind(orders, "submit") or not calls:
+    if of_kind(orders, "submit") or not values:
         calls.append(("submit", {"answer": text, "claims": claims}))
+    if not calls:
+        return values
     listed = [{"name": tool, "args": given} for tool, given in calls]
-    return {**values, "next_thought": "As I was told.", "tool_calls": {"tool_calls": listed}}
+    return {"next_thought": "As I was told.", "tool_calls": {"tool_calls": listed}}

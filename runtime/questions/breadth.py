@@ -1,4 +1,4 @@
-"""Reach: words of a question that ask for more than one place of the text, whatever its kind is.
+"""Breadth: words of a question that ask for more than one place of the text, whatever its kind is.
 
 A lookup that says "any", compares sources or asks for the latest of something is not answered by the first passage that
 fits. These words are hints, weaker than the signals of the classifier: "both" and "the last" stand in any prose.
