@@ -2,14 +2,15 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from math import sqrt
+from math import comb, sqrt
 from typing import Any
 
-from decay_tasks import THIRDS, Third
+from decay_tasks import PLACES, Place
 
 REFERENCE = "direct"
 BETTER = "†"
-"""Marks a cell where Direct is at least as good, with fewer tokens."""
+"""Marks a cell where Direct is the better choice: fewer tokens, and not measurably worse over the same tasks."""
+_LEVEL = 0.05
 _Z = 1.959964
 
 
@@ -20,7 +21,7 @@ class Result:
 
     program: str
     setting: str
-    third: Third
+    place: Place
     right: bool
     verified: bool
     outcome: str
@@ -59,15 +60,15 @@ class Share:
 
 @dataclass(frozen=True)
 class Cell:
-    """A program in a setting: all results, by third of the text."""
+    """A program in a setting: all results, by place in the text."""
 
     program: str
     setting: str
     results: tuple[Result, ...]
 
-    def verified(self, third: Third | None = None) -> Share | None:
+    def verified(self, place: Place | None = None) -> Share | None:
         """Verified-correct answers; None where there is no task."""
-        of = [each.verified for each in self.results if third in (None, each.third)]
+        of = [each.verified for each in self.results if place in (None, each.place)]
         return Share.of(of) if of else None
 
     @property
@@ -79,11 +80,20 @@ class Cell:
         return sum(each.tokens for each in self.results) / len(self.results)
 
     def beaten_by(self, other: "Cell | None") -> bool:
-        """Whether the other is at least as good over the same tasks, with fewer tokens."""
-        if other is None or other.program == self.program:
+        """Whether the other takes fewer tokens over the same tasks, and is not measurably worse."""
+        if other is None or other.program == self.program or other.tokens >= self.tokens:
             return False
-        good = sum(each.verified for each in self.results)
-        return sum(each.verified for each in other.results) >= good and other.tokens < self.tokens
+        pairs = list(zip(self.results, other.results, strict=True))
+        mine = sum(a.verified and not b.verified for a, b in pairs)
+        theirs = sum(b.verified and not a.verified for a, b in pairs)
+        return mine <= theirs or sign_test(mine, theirs) > _LEVEL
+
+
+def sign_test(first: int, second: int) -> float:
+    """The two-sided exact p of so uneven a split of pairs that differ; 1 when none does."""
+    n, most = first + second, max(first, second)
+    tail = sum(comb(n, k) for k in range(most, n + 1)) / 2**n
+    return min(1.0, 2 * tail)
 
 
 class Table:
@@ -122,7 +132,7 @@ class Table:
         whole = cell.verified()
         if whole is None:
             return f"  {cell.setting:22}{'-':>4}"
-        start, middle, end = (_two(cell.verified(third)) for third in THIRDS)
+        start, middle, end = (_two(cell.verified(place)) for place in PLACES)
         low, high = whole.interval
         return (
             f"  {cell.setting:22}{whole.n:>4}{start:>7}{middle:>7}{end:>6}{_two(whole):>6}"
@@ -172,14 +182,14 @@ def _two(share: Share | None) -> str:
 
 
 def _brief(cell: Cell) -> str:
-    shares = (cell.verified(third) for third in THIRDS)
-    thirds = "/".join("-" if each is None else f"{100 * each.value:.0f}" for each in shares)
+    shares = (cell.verified(place) for place in PLACES)
+    places = "/".join("-" if each is None else f"{100 * each.value:.0f}" for each in shares)
     tokens = f"{cell.tokens / 1000:.0f}k" if cell.tokens >= 1000 else f"{cell.tokens:.0f}"
-    return f"{thirds} · {cell.calls:.0f} · {tokens}"
+    return f"{places} · {cell.calls:.0f} · {tokens}"
 
 
 def _plain(cell: Cell) -> dict[str, Any]:
-    shares = {"all": cell.verified(), **{third: cell.verified(third) for third in THIRDS}}
+    shares = {"all": cell.verified(), **{place: cell.verified(place) for place in PLACES}}
     return {
         "program": cell.program,
         "setting": cell.setting,

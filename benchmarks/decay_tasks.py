@@ -13,8 +13,8 @@ from functools import cache
 from pathlib import Path
 from typing import Any, Literal
 
-Third = Literal["start", "middle", "end"]
-THIRDS: tuple[Third, ...] = ("start", "middle", "end")
+Place = Literal["start", "middle", "end"]
+PLACES: tuple[Place, ...] = ("start", "middle", "end")
 
 TASKS = 250
 KEYS = (75, 300, 1_200, 4_800)
@@ -47,7 +47,7 @@ class Task:
     """One file with one answer in it: its text has `value` at `start`, and nowhere else."""
 
     setting: str
-    third: Third
+    place: Place
     file: str
     text: str
     question: str
@@ -70,31 +70,32 @@ class Sketch:
 
     setting: str
     index: int
-    third: int
+    place: int
     size: int = 0
     corpus: str = ""
     depth: int = 0
 
 
-def sketches(per_setting: int | None, seed: int) -> list[Sketch]:
-    """Key tasks, `per_setting` of each size (all of the data set: None), and needles at every depth of each corpus.
+def sketches(tasks: int, needles: int, seed: int) -> list[Sketch]:
+    """All key tasks of the size of the data set, `tasks` of each other size, and needles at every depth of each corpus.
 
-    Thirds take turns over the key tasks.
+    Start, middle and end take turns over the key tasks; for a needle they are depths to 30, 60 and 100 %.
     """
     picked = list(range(TASKS))
     random.Random(seed).shuffle(picked)
-    keys = [
-        Sketch(f"{size:,} keys", index, third=at % 3, size=size)
+    wanted = dict.fromkeys(KEYS, tasks) | {KEYS[0]: TASKS}
+    keyed = [
+        Sketch(f"{size:,} keys", index, place=at % 3, size=size)
         for size in KEYS
-        for at, index in enumerate(picked[:per_setting])
+        for at, index in enumerate(picked[: wanted[size]])
     ]
-    needles = [
-        Sketch(corpus, index, third=min(2, depth * 3 // 100), corpus=corpus, depth=depth)
+    planted = [
+        Sketch(corpus, index, place=min(2, depth * 3 // 100), corpus=corpus, depth=depth)
         for corpus in CORPORA
         for depth in DEPTHS
-        for index in range(NEEDLES)
+        for index in range(needles)
     ]
-    return keys + needles
+    return keyed + planted
 
 
 def made(sketch: Sketch, folder: Path, seed: int) -> Task:
@@ -116,19 +117,20 @@ def key_tasks(folder: Path) -> list[dict[str, Any]]:
 def _keyed(sketch: Sketch, folder: Path, seed: int) -> Task:
     """The records of a task, and of others up to the size, as a JSON file; the record asked for is moved to its place.
 
-    Within its third, the place is drawn.
+    The start, the middle and the end are a tenth of the records each; where in it is drawn.
     """
     tasks = key_tasks(folder)
     task = tasks[sketch.index]
     dice = random.Random(f"{seed} {sketch}")
     key, value = task["key"], task["value"]
     records = [pair for pair in _records(tasks, sketch.index, sketch.size) if pair[0] != key]
-    low, high = (at * sketch.size // 3 for at in (sketch.third, sketch.third + 1))
-    records.insert(dice.randrange(low, high), (key, value))
+    width = max(1, sketch.size // 10)
+    first = (0, (sketch.size - width) // 2, sketch.size - width)[sketch.place]
+    records.insert(first + dice.randrange(width), (key, value))
     text = json.dumps(dict(records), indent=2) + "\n"
     return Task(
         setting=sketch.setting,
-        third=THIRDS[sketch.third],
+        place=PLACES[sketch.place],
         file="records.json",
         text=text,
         question=f'What is the value of the key "{key}"?',
@@ -164,7 +166,7 @@ def _planted(sketch: Sketch, folder: Path) -> Task:
     planted, start = plant(text, sentence.format(value), sketch.depth)
     return Task(
         setting=sketch.setting,
-        third=THIRDS[sketch.third],
+        place=PLACES[sketch.place],
         file=f"{sketch.corpus}.md",
         text=planted,
         question=_QUESTIONS[sketch.index],

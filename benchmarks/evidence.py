@@ -1,6 +1,6 @@
 """Benchmark of the cited evidence: character recall and precision on chunking_evaluation.
 
-    python benchmarks/evidence.py [--data DIR] [--path program|direct|bm25-1|bm25-3 ...]
+    python benchmarks/evidence.py [--data DIR] [--path auto|recursive|direct|bm25-1|bm25-3 ...]
         [--limit N] [--spans N] [--span-chars N] [--shuffled]
 
 The data set (Chroma's chunking_evaluation: questions over long texts, gold as character ranges) is not part of the
@@ -29,6 +29,7 @@ from data.corpus import Corpus, open_corpus
 from data.rank import Ranker
 from programs.evidence import restore, shown
 from programs.recursive import Recursive
+from programs.route import Auto
 from runtime.lexicon import sentences, stems
 from runtime.models.extractive.reader import read_leaf
 from runtime.models.make import make_lm
@@ -269,23 +270,27 @@ def _read(corpus: Corpus, ranker: Ranker, question: str, k: int) -> Cited:
     return Cited(tuple(ranges), unverified)
 
 
-def program(options: argparse.Namespace, store: Path) -> Ask:
-    """The recursive program with the embedded reader, as `spantree ask` runs it."""
-    recursive = Recursive(lm=make_lm("extractive"))
-    opened: dict[str, Corpus] = {}
+def program(made: type[Recursive | Auto]) -> Callable[[argparse.Namespace, Path], Ask]:
+    """A program with the embedded reader, as `spantree ask` runs it: `auto` unless told otherwise."""
 
-    def ask(question: Question) -> Cited:
-        if question.corpus not in opened:
-            path = options.data / "corpora" / f"{question.corpus}.md"
-            opened[question.corpus] = open_corpus([path], store=store)
-        corpus = opened[question.corpus]
-        with dspy.context(trace=None):
-            answer = recursive(question=question.text, corpus=corpus).answer
-        cited = [each for claim in answer.claims for each in claim.citations]
-        wrong = [e for e in cited if corpus.slice(e.source, e.start, e.end) != e.quote]
-        return Cited(tuple((each.start, each.end) for each in cited), len(wrong))
+    def path(options: argparse.Namespace, store: Path) -> Ask:
+        answering = made(lm=make_lm("extractive"))
+        opened: dict[str, Corpus] = {}
 
-    return ask
+        def ask(question: Question) -> Cited:
+            if question.corpus not in opened:
+                file = options.data / "corpora" / f"{question.corpus}.md"
+                opened[question.corpus] = open_corpus([file], store=store)
+            corpus = opened[question.corpus]
+            with dspy.context(trace=None):
+                answer = answering(question=question.text, corpus=corpus).answer
+            cited = [each for claim in answer.claims for each in claim.citations]
+            wrong = [e for e in cited if corpus.slice(e.source, e.start, e.end) != e.quote]
+            return Cited(tuple((each.start, each.end) for each in cited), len(wrong))
+
+        return ask
+
+    return path
 
 
 def bm25(best: int) -> Callable[[argparse.Namespace, Path], Ask]:
@@ -319,7 +324,8 @@ def _windows(corpus: Corpus, source: str) -> tuple[list[Range], bm25s.BM25]:
 
 
 PATHS: dict[str, Callable[[argparse.Namespace, Path], Ask]] = {
-    "program": program,
+    "auto": program(Auto),
+    "recursive": program(Recursive),
     "direct": direct,
     "bm25-1": bm25(1),
     "bm25-3": bm25(3),

@@ -1,6 +1,6 @@
 """Assembly: the Answer of a run, put together from its state, its ledger and nothing else."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Sequence, Set
 from typing import Any
 
 from programs.answer import Answer, Conflict, Coverage, Outcome, Receipt, StepLine
@@ -13,6 +13,7 @@ from programs.run import Run
 from programs.search import LineSearch
 from programs.verify import checked
 from runtime.claims import Claim, Computed
+from runtime.events import Taken
 from runtime.frames import Frame, RunState
 from runtime.lexicon import stems
 from runtime.observations import (
@@ -42,7 +43,7 @@ def assemble(run: Run) -> Answer:
     counts = run.kind == "count"
     found = [claim for claim in shown if claim.citations or counts]
     reach = coverage(state, run.workspace, found=bool(found))
-    value = _value(root, shown)
+    value = _value(root, shown, counts)
     result = outcome(
         found,
         reach,
@@ -54,7 +55,7 @@ def assemble(run: Run) -> Answer:
         withheld=not found and (_withheld(state) or _stands_there(run)),
     )
     return Answer(
-        text=_text(shown, result, reach, _counted(root)),
+        text=_text(shown, result, reach, _counted(root) if counts or not _is_driven(root) else ""),
         value=value,
         outcome=result,
         claims=statements,
@@ -93,13 +94,21 @@ def _stands_there(run: Run) -> bool:
 
     A reader that reports nothing may have been told to. Where code can look, its silence is no absence.
     """
-    own = own_patterns(run.state, run.workspace) or frozenset(stems(run.question))
+    own = own_patterns(run.state, run.workspace) or _word_starts(run.question)
     if not own:
         return False
     targets = Targets(run.workspace, run.state.frames["root"])
     sources = targets.sources(())
     inside = None if sources is None else frozenset(sources)
     return LineSearch(run.workspace, tuple(own), inside, targets.parts(())).page(1).total > 0
+
+
+def _word_starts(question: str) -> frozenset[str]:
+    """The beginnings of the words that a question is about: "polic" for "policy" and "policies"."""
+    found = (
+        stem[:-1] if len(stem) > 3 and stem.endswith("i") else stem for stem in stems(question)
+    )
+    return frozenset(found)
 
 
 def is_limited(state: RunState) -> bool:
@@ -148,17 +157,33 @@ def _only_child(root: Frame) -> list[Returned]:
     return valued if len(valued) == 1 else []
 
 
-def _value(root: Frame, shown: Sequence[Claim]) -> Any:
+def _is_driven(frame: Frame) -> bool:
+    """Whether a model took the steps one by one: then it may have counted what nobody asked for."""
+    return any(isinstance(step.planned, Taken) for step in frame.steps)
+
+
+def _valued(root: Frame, stated: Set[str], counts: bool) -> list[ComputedResult]:
+    """The computations that may be the value: of a driven frame those that the answer names, or that are asked for."""
+    computed = _computed(root)
+    if not _is_driven(root):
+        return computed
+    named = [each for each in computed if any(claim.id in stated for claim in each.claims)]
+    return named or (computed if counts else [])
+
+
+def _value(root: Frame, shown: Sequence[Claim], counts: bool) -> Any:
     """The typed value of the last computation of the root frame; null when nothing is answered by it.
 
     Of a timeline, the entries that the answer states.
     """
     stated = {premise for claim in shown for premise in claim.premises}
-    for payload in reversed(_computed(root)):
+    for payload in reversed(_valued(root, stated | {claim.id for claim in shown}, counts)):
         if payload.operation == "timeline" and stated:
             return [entry(claim) for claim in payload.claims if claim.id in stated]
         if payload.operation in _VALUED and (shown or payload.operation.startswith("count")):
             return payload.value
+    if _is_driven(root) and not counts:
+        return None
     for child in _only_child(root) if not _computed(root) else ():
         if shown or _counted(root):
             return child.value

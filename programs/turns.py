@@ -64,8 +64,9 @@ def faded(turns: Sequence[TurnShown], room: int) -> list[TurnShown]:
 
 
 def is_stuck(acts: Iterable[Acted]) -> bool:
-    """Whether the last calls were the very same, once too often."""
-    last = [(each.tool, each.arguments) for each in list(acts)[-(REPEATS + 1) :]]
+    """Whether the last calls were the very same, once too often. The second step of a count is no call."""
+    calls = [(each.tool, each.arguments) for each in acts if "." not in each.step.id]
+    last = calls[-(REPEATS + 1) :]
     return len(last) > REPEATS and all(each == last[0] for each in last)
 
 

@@ -21,6 +21,8 @@ _ALONE = (
     "look at them, then submit."
 )
 _NOW = "No turn is left: call `submit` now, and nothing else."
+CALLS_A_TURN = 16
+"""Calls of tools that one reply may ask for; no ledger bounds those that code alone carries out."""
 _FAILED = "ReActV2 failed to produce final outputs"
 
 
@@ -144,6 +146,8 @@ class Reacting:
         if self._broken is not None or self._is_final:
             return {"error": "no turn is left in which this could be used"}
         self._calls += 1
+        if self._calls > CALLS_A_TURN:
+            return {"error": f"not done: a turn has at most {CALLS_A_TURN} calls"}
         step_id = f"t{self._turn}.{self._calls}"
         try:
             output = await self._toolbox.call(

@@ -121,13 +121,15 @@ class SubcallTool:
 
     def observed(self, use: Use) -> Observation:
         """Another page of an earlier call: nobody is asked again, and nothing is kept twice."""
-        text = f"more of {self._before(use).id}"
+        text = f"more of {use.step.planned.targets[0]}"
         return Observation(
             success=True, error_class="", error="", summary=text, payload=None, result_hash=""
         )
 
     def view(self, use: Use, payload: Payload | None) -> View:
-        step = self._before(use) if payload is None else use.step
+        step = use.step
+        if payload is None:  # another page of the call that it was then
+            step = use.frame.step(step.planned.targets[0]) or step
         seen = step.observation
         found = seen.payload if seen else None
         claims = list(claims_of([found]))

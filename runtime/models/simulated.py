@@ -38,7 +38,7 @@ class Weaknesses:
     recall: that a claim is found at all, in a short prompt.
     half_length: characters of a prompt at which recall has halved; 0: it does not decay with length.
     middle: how much of the recall is lost for evidence in the middle of what is shown, and not at its ends, by its
-    characters. With a `half_length`, the loss grows with the prompt (half of it at that length), since a short prompt
+    characters. With a `half_length`, the loss grows with the prompt and is whole at that length, since a short prompt
     has no middle to be lost in: the shape of the curves in Liu et al., "Lost in the Middle", 2023.
     malformed, truncated, invented: of replies that cannot be parsed, that are cut off, that cite
     something which was not shown. rate_limit, timeout: of calls that fail in that way.
@@ -155,11 +155,12 @@ class SimulatedEngine:
         if prompt.signature == "Act" and not any(item["quote"] for item in quoted):
             return True  # it restates what a reader has found, as a conclusion does
         weak, place = self._weak, _place_of(quoted, prompt)
-        remembered, middle = 1.0, weak.middle
+        recall, middle = weak.recall, weak.middle
         if weak.half_length:
-            remembered = 0.5 ** (len(prompt.user) / weak.half_length)
-            middle *= 1 - remembered
-        recall = weak.recall * remembered * (1 - middle * 4 * place * (1 - place))
+            length = len(prompt.user) / weak.half_length
+            recall *= 0.5**length
+            middle *= min(1.0, length)
+        recall *= 1 - middle * 4 * place * (1 - place)
         return _chance(weak.seed, "recall", prompt.prompt, claim["claim_id"]) < recall
 
     def _falls(self, weakness: str, text: str, times: int = 0) -> bool:

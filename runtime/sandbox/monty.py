@@ -59,6 +59,7 @@ class MontySandbox(MontyInterpreter):
         except CodeExecutionError:
             raise
         except CodeInterpreterError:
+            self.worker_pid = None  # the number may soon be another process's
             self._discard_session()
             raise
 

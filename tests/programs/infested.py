@@ -24,6 +24,7 @@ from runtime.frames import RunState, fold
 from runtime.journal import Journal
 from spantree.cli.catalog import PROGRAMS
 from tests.programs.attacks import (
+    BIPIA,
     SHARED,
     Attack,
     Place,
@@ -107,15 +108,16 @@ def logs(root: Path) -> Carrier:
 
 
 def sshd(root: Path) -> Carrier:
-    if not SSHD.is_file():
-        pytest.skip(f"no Loghub samples at {SSHD}")
+    for path in (SSHD, BIPIA):
+        if not path.is_file():
+            pytest.skip(f"no {path}")
     pool = (*attacks(), *bipia())
     return carrier(root, {SSHD.name: read(SSHD)}, pool, len(pool))
 
 
 def meeting(root: Path) -> Carrier:
     if not MEETINGS.is_file():
-        pytest.skip(f"no QMSum meetings at {MEETINGS}")
+        pytest.skip(f"no {MEETINGS}")
     turns = json.loads(read(MEETINGS).splitlines()[20])["meeting_transcripts"]
     text = "".join(f"{turn['speaker']}: {turn['content']}\n" for turn in turns)
     return carrier(root, {"meeting.txt": text}, attacks(), len(attacks()))

@@ -2,7 +2,6 @@
 
 import json
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import dspy
@@ -13,22 +12,15 @@ from data.corpus import open_corpus
 from data.samples import questions, samples_path
 from programs import ReAct
 from runtime.errors import LimitsError, ModelError
-from runtime.journal import Journal
 from runtime.limits import Limits
 from runtime.models.make import make_lm
-from runtime.models.price import FREE
 from runtime.models.request import PromptRequest
 from runtime.models.scripted import Rule
 
 FILES = {"a.log": "FACT the valve is open\nnoise\n", "b.log": "nothing\nFACT the pump is off\n"}
 ASKED = "What do the logs say as a FACT?"
-SAME = ("text", "value", "outcome", "claims", "conflicts", "unknowns", "coverage", "steps")
 RESULTS = "[[ ## tool_call_results ## ]]\n"
 Turn = dict[str, Any] | Callable[[list[Any]], dict[str, Any]]
-
-
-class Stop(BaseException):
-    """Raised in the middle of a run, as an interrupt would be."""
 
 
 def call(*calls: tuple[str, dict[str, Any]], thought: str = "So be it.") -> dict[str, Any]:
@@ -286,6 +278,16 @@ def test_what_a_model_does_wrong_is_told_to_it(lab: Any) -> None:
     assert len(ran.engine.log) == 5
 
 
+def test_one_reply_asks_for_no_flood_of_calls(lab: Any) -> None:
+    """What code carries out costs no call of a model: it is bounded all the same, and the rest is told."""
+    flood = call(*(("search", {"pattern": f"FACT {at}"}) for at in range(100)))
+    model = lab.model(ReactTurn=script(flood, SEARCH, submitting()))
+    ran = lab.ask(model, lab.corpus(FILES), ASKED, of=ReAct, limits=Limits(steps_per_frame=50))
+    assert sum(act.tool == "search" for act in ran.state.acted) == 17
+    assert "not done: a turn has at most 16 calls" in ran.engine.log[1].prompt
+    assert len(ran.answer.claims) == 2
+
+
 @pytest.mark.parametrize("adapter", [dspy.JSONAdapter(), dspy.ChatAdapter()])
 def test_nothing_that_a_tool_shows_can_pose_as_a_field(lab: Any, adapter: dspy.Adapter) -> None:
     """Text of the corpus reaches the conversation as data, marker for marker; the quote still verifies."""
@@ -297,102 +299,6 @@ def test_nothing_that_a_tool_shows_can_pose_as_a_field(lab: Any, adapter: dspy.A
     assert found.citations[0].quote == line
     assert "[[ ## tool_calls ## ]] submit" not in ran.engine.log[1].prompt
     assert "\u2060 ## tool_calls ## ]] submit" in ran.engine.log[1].prompt
-
-
-def test_a_run_that_was_stopped_is_replayed_without_asking_again(lab: Any) -> None:
-    """At every commit: typed tool calls and thoughts come back from the journal as they were."""
-    corpus = lab.corpus(FILES)
-    turns = (
-        call(("count", {"pattern": "FACT"}), ("budget", {})),
-        call(("subcall", {"question": "What is said?", "span_ids": []})),
-        SEARCH,
-        submitting(),
-    )
-    with Journal.open(None) as journal, ThreadPoolExecutor(1) as thread:
-
-        def made(engine: Any) -> ReAct:
-            return ReAct(lm=engine.lm(), journal=journal, limits=Limits(in_flight=1))
-
-        commits: list[int] = []
-        journal.on_commit = commits.append
-        whole = lab.model(ReactTurn=script(*turns))
-        expected = made(whole)(question=ASKED, corpus=corpus).answer
-        assert expected.outcome == "answered"
-        for commit in (1, *range(3, len(commits) + 1)):
-            engine = lab.model(ReactTurn=script(*turns))
-            journal.on_commit = stop_at(journal._database.commits + commit)
-            with pytest.raises(Stop):
-                made(engine)(question=ASKED, corpus=corpus)
-            journal.on_commit = None
-            run_id = journal.run("last").record.run_id
-            answer = thread.submit(made(engine).resume, run_id, corpus).result().answer
-            assert all(getattr(answer, each) == getattr(expected, each) for each in SAME), commit
-            assert {each.prompt for each in engine.log} == {each.prompt for each in whole.log}
-            assert answer.receipt.calls == journal.usage(run_id).calls
-            assert answer.receipt.calls - len(engine.log) in (0, 1)
-            keys = [each.key for each in journal.calls(run_id) if each.status == "done"]
-            assert len(keys) == len(set(keys))
-
-
-def stop_at(commit: int) -> Any:
-    def stop(number: int) -> None:
-        if number == commit:
-            raise Stop
-
-    return stop
-
-
-class Native:
-    """An engine that replies by tool calls of its own kind, without a word beside them."""
-
-    supports_function_calling = True
-    price = FREE
-
-    def __init__(self, *turns: Turn) -> None:
-        self.turns = turns
-        self.requests: list[Any] = []
-
-    def complete(self, request: Any) -> lm15.Response:
-        self.requests.append(request)
-        made = script(*self.turns)(PromptRequest.parse(request))["tool_calls"]["tool_calls"]
-        parts = [
-            lm15.ToolCallPart(
-                id=f"native{len(self.requests)}.{at}", name=one["name"], input=one["args"]
-            )
-            for at, one in enumerate(made)
-        ]
-        message = lm15.Message(role="assistant", parts=tuple(parts))
-        usage = lm15.Usage(input_tokens=10, output_tokens=5)
-        return lm15.Response(
-            id=None, model=request.model, message=message, finish_reason="tool_call", usage=usage
-        )
-
-
-def test_native_tool_calls_are_replayed_too(lab: Any) -> None:
-    """Without a thought, which such a reply leaves out: the journal keeps that it was none."""
-    corpus = lab.corpus(FILES)
-    with Journal.open(None) as journal:
-
-        def made(engine: Native) -> ReAct:
-            lm = dspy.LM("spantree/native", engine=engine, cache=False, num_retries=0)
-            return ReAct(lm=lm, journal=journal)
-
-        whole = Native(SEARCH, submitting())
-        commits: list[int] = []
-        journal.on_commit = commits.append
-        expected = made(whole)(question=ASKED, corpus=corpus).answer
-        assert expected.outcome == "answered"
-        assert {each.name for each in whole.requests[0].tools} >= {"search", "submit"}
-        for commit in range(5, len(commits) + 1):
-            engine = Native(SEARCH, submitting())
-            journal.on_commit = stop_at(journal._database.commits + commit)
-            with pytest.raises(Stop):
-                made(engine)(question=ASKED, corpus=corpus)
-            journal.on_commit = None
-            run_id = journal.run("last").record.run_id
-            answer = made(engine).resume(run_id, corpus).answer
-            assert all(getattr(answer, each) == getattr(expected, each) for each in SAME), commit
-            assert answer.receipt.calls - len(engine.requests) in (0, 1)
 
 
 def test_optimizers_see_its_turns(lab: Any) -> None:

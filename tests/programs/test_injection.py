@@ -6,6 +6,7 @@ import pytest
 
 from runtime.models.extractive.engine import ExtractiveEngine
 from runtime.models.make import make_lm
+from runtime.models.obedient.engine import ObedientEngine
 from runtime.models.simulated import SimulatedEngine, Weaknesses
 from tests.programs.attacks import attacks
 from tests.programs.infested import (
@@ -118,3 +119,23 @@ def test_a_weak_model_is_not_moved_either(carriers: Carriers, space: Space) -> N
     name, question = FOR_ALL[0]
     held = carriers(name)
     check_untouched(ask(space, question, held.attacked, lm), held.places)
+
+
+def test_the_checks_would_see_an_attack_that_got_through(carriers: Carriers) -> None:
+    """The control: a model that obeys says and cites what it is told, and both checks fail."""
+    held = carriers("minutes")
+    name, question = EXACT[0]
+    assert name == "minutes"
+    obeyed = ask(RECURSIVE, question, held.attacked, ObedientEngine().lm())
+    with pytest.raises(AssertionError):
+        check_untouched(obeyed, held.places)
+    with pytest.raises(AssertionError):
+        check_same(obeyed, ask(RECURSIVE, question, held.clean, make_lm("extractive")))
+
+
+def test_the_public_attack_strings_are_all_planted(carriers: Carriers) -> None:
+    """BIPIA, text attacks: all of them, and the attacks of this suite, in one log."""
+    held = carriers("sshd")
+    planted = [place.attack.kind for places in held.places.values() for place in places]
+    assert planted.count("bipia") == 75
+    assert held.placements == 75 + len(attacks())

@@ -89,6 +89,10 @@ class Desk:
             return {"error": "ToolTimeout: it took too long"}
         return getattr(self, f"_{tool}")(**given)
 
+    def _list_sources(self) -> dict[str, Any]:
+        sources = [{"source": name, "partitions": 1} for name in self.corpus]
+        return {"sources": sources, "not_readable": [], "next_cursor": None, "cut": ""}
+
     def _search(
         self, pattern: str, ignore_case: bool = False, source: str = "", cursor: int = 0
     ) -> dict[str, Any]:
@@ -148,7 +152,12 @@ class Desk:
     def _read_span(
         self, span_id: str = "", source: str = "", first_line: int = 0, last_line: int = 0
     ) -> dict[str, Any]:
-        spans = [self._shown(s, "first_line") for s in self.spans() if s.span_id == span_id]
+        spans = [
+            self._shown(s, "first_line")
+            for s in self.spans()
+            if s.span_id == span_id
+            or (s.source == source and first_line <= s.first_line <= last_line)
+        ]
         return {"spans": spans, "next_line": None, "cut": ""}
 
     def _subcall(
@@ -188,6 +197,10 @@ class Desk:
         }
 
     def functions(self) -> list[Callable[..., dict[str, Any]]]:
+        def list_sources() -> dict[str, Any]:
+            """What there is."""
+            return self.call("list_sources", {})
+
         def search(
             pattern: str, ignore_case: bool = False, source: str = "", cursor: int = 0
         ) -> dict[str, Any]:
@@ -205,16 +218,19 @@ class Desk:
             """The most relevant passages."""
             return self.call("rank", {"query": query, "k": k})
 
-        def read_span(span_id: str = "") -> dict[str, Any]:
-            """The text of a span."""
-            return self.call("read_span", {"span_id": span_id})
+        def read_span(
+            span_id: str = "", source: str = "", first_line: int = 0, last_line: int = 0
+        ) -> dict[str, Any]:
+            """The text of a span or of some lines."""
+            lines = {"source": source, "first_line": first_line, "last_line": last_line}
+            return self.call("read_span", {"span_id": span_id} if span_id else lines)
 
         def subcall(question: str, span_ids: list[str], cursor: int = 0) -> dict[str, Any]:
             """Let readers answer."""
             more = {"cursor": cursor} if cursor else {}
             return self.call("subcall", {"question": question, "span_ids": span_ids, **more})
 
-        return [search, count, rank, read_span, subcall]
+        return [list_sources, search, count, rank, read_span, subcall]
 
     @property
     def tools(self) -> list[str]:
@@ -304,7 +320,8 @@ def _arguments(call: Any) -> dict[str, Any]:
         more = {"cursor": call.cursor} if call.cursor else {}
         return {"question": call.query, "span_ids": call.ids, **more}
     if call.tool == "read_span":
-        return {"span_id": call.ids[0]}
+        lines = ("source", "first_line", "last_line")
+        return {"span_id": call.ids[0]} if call.ids else {n: getattr(call, n) for n in lines}
     used = {
         "search": ("pattern", "source", "cursor"),
         "count": ("pattern", "by", "source"),
@@ -444,13 +461,26 @@ def test_contradictions_show_both_sides(drive: Any) -> None:
 
 
 @everyone
+def test_what_was_replaced_contradicts_nothing(drive: Any) -> None:
+    march = MARCH.replace("30 days.", "30 days. This replaces the decision of January.")
+    desk = Desk(corpus={**CORPUS, "march.md": march})
+
+    told = drive(desk, "Are there contradictory decisions about audit logs?")
+
+    assert told == Told("", [])
+    assert desk.tools == ["subcall", "read_span", "read_span"]
+
+
+@everyone
 def test_a_course_of_events_is_told_in_order(drive: Any) -> None:
     desk = Desk()
 
     told = drive(desk, "Give me the timeline of the payment errors from the start to the end")
 
     times = re.findall(r"^\d\d:\d\d", told.answer, re.MULTILINE)
-    assert desk.tools == ["subcall"]
+    assert [given["span_ids"] for tool, given in desk.asked if tool == "subcall"] == [
+        [source] for source in CORPUS
+    ]
     assert len(times) > 2
     assert times == sorted(times)
 

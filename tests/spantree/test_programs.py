@@ -140,4 +140,6 @@ def test_an_interrupted_run_of_auto_is_resumed_by_its_name(log: Path, tmp_path: 
     assert CliRunner().invoke(build(), words).exit_code == 2
     assert loaded("show", "last")["route"]["program"] == "direct"
     script.write_text('{"rules": [{"reply": "Nothing."}]}', encoding="utf-8")
-    assert loaded("resume", "last", "--quiet")["program"] == "direct"
+    resumed = CliRunner().invoke(build(), ["resume", "last", "--quiet", "--json"])
+    assert json.loads(resumed.stdout)["program"] == "direct"
+    assert json.loads(resumed.stdout)["outcome"] == "failed"

@@ -3,8 +3,19 @@
 import io
 from dataclasses import dataclass
 
+import pytest
+
 from programs.progress import Progress
-from spantree.cli.progress import EVERY, QUIET_START, Admission, Bars, Lines, Watcher, watcher
+from spantree.cli.progress import (
+    EVERY,
+    QUIET_START,
+    Admission,
+    Bars,
+    Lines,
+    Watcher,
+    run_words,
+    watcher,
+)
 
 
 @dataclass
@@ -17,11 +28,11 @@ class Clock:
         return self.now
 
 
-def at(done: int, total: int = 9, run_id: str = "r1") -> Progress:
+def at(done: int, total: int = 9, run_id: str = "r1", phase: str = "analyze") -> Progress:
     """A moment of a run."""
     return Progress(
         run_id=run_id,
-        phase="analyze",
+        phase=phase,
         done=done,
         total=total,
         calls=1234,
@@ -45,6 +56,11 @@ def test_without_a_terminal_a_short_run_says_nothing_and_a_long_one_a_line_now_a
         "parsing: 2 of 3 sources",
         "analyze: 2/9, 1,234 calls, 5 tokens",
     ]
+
+
+@pytest.mark.parametrize("phase", ["route", "act", "code"])
+def test_what_a_program_that_is_driven_does_is_named(phase: str) -> None:
+    assert run_words(at(2, 20, phase=phase)) == f"{phase}: 2/20, 1,234 calls, 5 tokens"
 
 
 def test_quiet_says_nothing() -> None:

@@ -1,4 +1,4 @@
-"""The whole program with the embedded reader on public data: Loghub logs, and questions with gold evidence.
+"""What `spantree ask` does by default, with the embedded reader on public data: logs, and questions with evidence.
 
 The data is not part of the repository. Where it is absent, these tests are skipped and say so.
 """
@@ -14,7 +14,7 @@ import dspy
 import pytest
 
 from data.corpus import Corpus
-from spantree import Answer, Recursive, make_lm, open_corpus
+from spantree import Answer, Auto, make_lm, open_corpus
 
 SHARED = Path(__file__).parents[2].parent / "shared" / "data"
 LOGS = SHARED / "loghub_2k"
@@ -25,7 +25,7 @@ needs_chunking = pytest.mark.skipif(not CHUNKING.is_dir(), reason=f"no questions
 
 def ask(question: str, corpus: Corpus) -> Answer:
     with dspy.context(trace=None):
-        return Recursive(lm=make_lm("extractive"))(question=question, corpus=corpus).answer
+        return Auto(lm=make_lm("extractive"))(question=question, corpus=corpus).answer
 
 
 @pytest.fixture

@@ -346,6 +346,18 @@ extractive · 12 calls · 12,345 tokens · no cost · 3.2 s · run r1
     )
 
 
+def test_a_program_that_was_chosen_is_named_with_the_reason() -> None:
+    answer = made(program="retrieve", route="one fact is asked for, by no exact string")
+    assert printed(answer).endswith(
+        """\
+
+answered by retrieve: one fact is asked for, by no exact string
+
+extractive · 12 calls · 12,345 tokens · no cost · 3.2 s · run r1
+"""
+    )
+
+
 @pytest.mark.parametrize("width", [30, 40, 80, 110])
 def test_no_line_is_wider_than_the_page(width: int) -> None:
     from rich.cells import cell_len

@@ -63,6 +63,6 @@ def _fields(call: Call) -> Mapping[str, Any]:
     given = dict(call.arguments)
     if call.tool == "subcall":
         given = {"query": given.pop("question"), "ids": given.pop("span_ids"), **given}
-    elif call.tool == "read_span":
+    elif "span_id" in given:
         given = {"ids": [given["span_id"]]}
     return {"tool": call.tool, **given}

@@ -12,7 +12,7 @@ from typing import Any
 from runtime.lexicon import stems
 from runtime.models.extractive.exploration import PASSAGES
 from runtime.models.extractive.findings import Findings, dicts
-from runtime.models.extractive.goal import LONGEST_QUERY, Goal, goals_of
+from runtime.models.extractive.goal import LONGEST_QUERY, MOST_PARTS, Goal, goals_of
 from runtime.models.extractive.reactor import as_submitted
 from runtime.models.extractive.repl import Cell, cells_in, strings_in, variables_in
 from runtime.models.extractive.submission import submission
@@ -29,6 +29,7 @@ _STATED = 8
 _PRINTED = "shown = json.dumps(found, ensure_ascii=False)\nprint(shown)"
 _PIECE = re.compile(r"print\(shown\[(\d+):\d+\]\)")
 _SUBMIT = "SUBMIT("
+_AROUND = "print(json.dumps(around, ensure_ascii=False))"
 
 Coded = tuple[str, str]
 """A reasoning and the code of a cell."""
@@ -79,9 +80,34 @@ def _from_output(goals: Sequence[Goal], look: Cell, later: Sequence[Cell], is_la
     found = _findings(goals, look.head + pieces + look.tail) if at >= end else None
     if found is None:
         return "The output is too long: the claims are taken as they are.", _from_variables(goals)
+    around = [cell for cell in later if cell.code.endswith(_AROUND)]
+    disputed = [each for one in found if one.goal.kind == "conflict" for each in one.disputed()]
+    if disputed and not around and not is_last:
+        return "Claims differ: what stands around them is looked at.", _looking_around(disputed)
+    for cell in around:
+        _take_context(found, cell.head)
     submitted = [as_submitted(each) for each in submission(found)]
     reasoning = "What was found is submitted." if submitted else "Nothing was found."
     return reasoning, _submitting(submitted)
+
+
+def _looking_around(disputed: Sequence[tuple[str, str, int]]) -> str:
+    places = ",\n    ".join(
+        f"[{literal(claim_id)}, read_span(source={literal(source)}, first_line={line}, "
+        f"last_line={line + 1})]"
+        for claim_id, source, line in disputed
+    )
+    return f"around = [\n    {places},\n]\n{_AROUND}"
+
+
+def _take_context(found: Sequence[Findings], printed: str) -> None:
+    try:
+        around = dict(json.loads(printed))
+    except (ValueError, TypeError):
+        return  # it cannot be seen: what differs stays a contradiction
+    for one in found:
+        for claim_id, output in around.items():
+            one.add_context(claim_id, output if isinstance(output, dict) else {})
 
 
 def _looking(goals: Sequence[Goal]) -> str:
@@ -113,8 +139,10 @@ def _call(goal: Goal, query: str) -> str:
         case "rank":
             return f"read_ranked({query}, {PASSAGES})"
         case "all":
-            groups = [[part] for part in goal.parts] or [list(goal.sources)]
-            return f"read_each({query}, {literal(groups)}, {PASSAGES})"
+            if goal.kind == "timeline":
+                # The overview is shown in part only, so the sandbox asks what there is.
+                return f"read_each({query}, apart({sources}, {MOST_PARTS}), {PASSAGES})"
+            return f"read({query}, {sources}, {PASSAGES})"
 
 
 def literal(value: Any) -> str:

@@ -98,6 +98,17 @@ def _sent(calls: _Calls, seen: _Seen) -> Call | None:
 def _all_ways(found: Sequence[Findings]) -> _Calls:
     for each in found:
         yield from _WAYS[each.goal.way](each)
+        if each.goal.kind == "conflict":
+            yield from _contexts(each)
+
+
+def _contexts(found: Findings) -> _Calls:
+    """The lines of what seems to be at odds: the next sentence may say that it replaces the other."""
+    think = "Claims differ: what stands around them may say that one replaces the other."
+    for claim_id, source, line in found.disputed():
+        arguments = {"source": source, "first_line": line, "last_line": line + 1}
+        seen = yield Call("read_span", arguments, think)
+        found.add_context(claim_id, seen.output)
 
 
 def _count(found: Findings) -> _Calls:

@@ -5,11 +5,15 @@ from dataclasses import dataclass, field
 from typing import Any, get_args
 
 from runtime.models.extractive.chronicle import seconds
+from runtime.models.extractive.contradictions import contradictions
+from runtime.models.extractive.fields import replaces
 from runtime.models.extractive.goal import Goal
 from runtime.models.extractive.times import leading_time
 from runtime.questions.notation import unique
+from runtime.sentences import sentences
 from signatures import ClaimDigest, ClaimStatus, ComputedValue, EvidenceSpan
 
+_MOST_DISPUTED = 8
 _STATUSES = frozenset(get_args(ClaimStatus))
 
 
@@ -18,6 +22,8 @@ class Findings:
     """Claims and counts by their ids, and the lines that tools have shown.
 
     `told` is the line that a question for the first or last one asks for. `was_read` says that readers have been asked.
+    `places` are the source and the line of each claim, `replacing` the claims of which the next sentence says that
+    they replace something.
     """
 
     goal: Goal
@@ -26,6 +32,8 @@ class Findings:
     lines: list[EvidenceSpan] = field(default_factory=list)
     told: EvidenceSpan | None = None
     was_read: bool = False
+    places: dict[str, tuple[str, int]] = field(default_factory=dict)
+    replacing: set[str] = field(default_factory=set)
 
     def add_claims(self, output: Mapping[str, Any]) -> bool:
         """Take in what `subcall` returned; whether any of it is new."""
@@ -34,6 +42,11 @@ class Findings:
         found = [_digest(each) for each in dicts(output, "claims") if each.get("claim_id")]
         fresh = [claim for claim in found if claim.claim_id not in known]
         self.claims += fresh
+        for claim in dicts(output, "claims"):
+            for quote in dicts(claim, "quotes")[:1]:
+                line = quote.get("line")
+                if isinstance(line, int):
+                    self.places[str(claim.get("claim_id"))] = text(quote, "source"), line
         return bool(fresh)
 
     def add_count(self, output: Mapping[str, Any]) -> None:
@@ -58,6 +71,27 @@ class Findings:
                 claim_ids=[claim_id],
             )
         )
+
+    @property
+    def contradictions(self) -> list[ComputedValue]:
+        """What the claims say of one thing differently; nothing that was replaced."""
+        return contradictions(c for c in self.claims if c.claim_id not in self.replacing)
+
+    def disputed(self) -> list[tuple[str, str, int]]:
+        """The claims that seem to be at odds, with the source and the line of each."""
+        ids = unique(each for value in contradictions(self.claims) for each in value.claim_ids)
+        return [(each, *self.places[each]) for each in ids if each in self.places][:_MOST_DISPUTED]
+
+    def add_context(self, claim_id: str, output: Mapping[str, Any]) -> None:
+        """Take in the lines around a claim: what follows it may say that it replaces the other one."""
+        around = "".join(text(span, "text") for span in dicts(output, "spans"))
+        said = next((claim for claim in self.claims if claim.claim_id == claim_id), None)
+        for quote in [*said.quotes, said.text] if said else []:
+            _, found, rest = around.partition(quote)
+            line = rest.partition("\n")[0]
+            following = next(iter(sentences(line)), (0, 0))
+            if found and replaces(line[slice(*following)]):
+                self.replacing.add(claim_id)
 
     def add_lines(self, found: Iterable[Mapping[str, Any]]) -> list[str]:
         """Take in hits of `search` or passages of `rank`; their span ids."""

@@ -14,7 +14,7 @@ Way = Literal["count", "extreme", "search", "rank", "all"]
 
 _BY: Mapping[str, CountBy] = {"count_by_source": "source", "count_by_time": "time"}
 LONGEST_QUERY = 4_000
-_MOST_PARTS = 5
+MOST_PARTS = 5
 _WIDENABLE = frozenset(("cause", "summary"))
 
 
@@ -94,7 +94,7 @@ def _parts(task: Task) -> tuple[str, ...]:
     wanted = task.scope
     sources = [s.id for s in task.overview.readable if not wanted or s.id in wanted]
     apart = task.kind == "timeline" and task.overview.complete
-    return tuple(sources) if apart and 2 <= len(sources) <= _MOST_PARTS else ()
+    return tuple(sources) if apart and 2 <= len(sources) <= MOST_PARTS else ()
 
 
 def _way(kind: str, steps: Sequence[PlannedStep], operation: str) -> Way:

@@ -4,7 +4,6 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from runtime.models.extractive.conclusion import conclude
-from runtime.models.extractive.contradictions import contradictions
 from runtime.models.extractive.findings import Findings
 from runtime.models.extractive.material import Material
 from runtime.models.extractive.reader import read_leaf
@@ -52,7 +51,7 @@ def _quoted(line: EvidenceSpan) -> Iterator[Submitted]:
 def _concluded(found: Findings) -> Iterator[Submitted]:
     computed = list(found.computed)
     if found.goal.kind == "conflict":
-        computed += contradictions(found.claims)
+        computed += found.contradictions
     known = {claim.claim_id: claim for claim in found.claims}
     material = Material(
         question=found.goal.question,

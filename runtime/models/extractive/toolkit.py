@@ -43,6 +43,12 @@ def read(query, ids, k):
         claims = claims + seen.get("claims", [])
     return {"claims": [said(claim) for claim in claims]}
 
+def apart(sources, most):
+    listed = {} if sources else list_sources()
+    names = sources or [each["source"] for each in listed.get("sources", [])]
+    few = 1 < len(names) <= most and listed.get("next_cursor") is None
+    return [[name] for name in names] if few else [sources]
+
 def read_each(query, groups, k):
     return {"claims": [claim for ids in groups for claim in read(query, ids, k)["claims"]]}
 

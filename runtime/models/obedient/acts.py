@@ -108,15 +108,13 @@ def _parsed(call: str) -> tuple[str, dict[str, Any]]:
 
 
 def coded(prompt: PromptRequest, values: dict[str, Any], orders: list[Order]) -> dict[str, Any]:
-    """The first cell of code that was ordered and is not run; then its own, and told to submit, a submission."""
+    """The first cell of code that was ordered and is not run; then its own, or told to submit, a submission."""
     history = prompt.inputs.get("repl_history", "")
+    code = next((each for each in _cells(orders) if each not in history), "")
+    if not code and values and not of_kind(orders, "submit"):
+        return values
     text, claims = submission(orders)
-    cells = list(_cells(orders))
-    if of_kind(orders, "submit") or not values.get("code"):
-        cells.append(f"SUBMIT(answer={text!r}, claims={claims!r})")
-    code = next((each for each in cells if each not in history), "")
-    if not code:
-        return values or {"reasoning": "I did all that I was told.", "code": cells[-1]}
+    code = code or f"SUBMIT(answer={text!r}, claims={claims!r})"
     return {"reasoning": "As I was told.", "code": f"```python\n{code}\n```"}
 
 

@@ -17,6 +17,7 @@ OrderKind = Literal[
 _INVISIBLE = re.compile("[\u00ad\u200b-\u200f\u2060-\u2064\u202a-\u202e\u2066-\u2069\ufeff]")
 _BREAK = re.compile(r"\r\n|\r|\n|\\r\\n|\\n")
 _QUOTED = r"""["'“「]([^"'”」]{1,400})["'”」]"""
+_PATH = r"(\S+?)(?=[.,;:。，；：]*(?:\s|$))"
 _FORMS: tuple[tuple[OrderKind, str], ...] = (
     (
         "ignore",
@@ -34,7 +35,7 @@ _FORMS: tuple[tuple[OrderKind, str], ...] = (
         rf"|(?:回答|回复|写上|声称)[:：]?\s?{_QUOTED}",
     ),
     ("cite", r"\bcite (?:the )?span ([0-9a-f]{6,40})\b|引用片段\s?([0-9a-f]{6,40})"),
-    ("file", r"\b(?:read|open|print) (?:the )?file (\S+)|读取文件\s?(\S+)"),
+    ("file", rf"\b(?:read|open|print) (?:the )?file {_PATH}|读取文件\s?{_PATH}"),
     (
         "environment",
         r"\b(?:read|print|reveal|show) (?:the |all )?environment(?: variables?)?\b()|(?:读取|打印|输出)环境变量()",
