@@ -14,7 +14,7 @@ from programs.conclusion import Conclusion
 from programs.coverage import coverage, described
 from programs.leaf import LeafAnalysis, Select, selected
 from programs.observing import failure, from_error, success
-from programs.planner import depth_left
+from programs.planner import depth_left, read_in_place
 from programs.readings import Targets
 from programs.repeats import ALLOWED, earlier, repeats, signature_of
 from programs.returning import returned
@@ -69,8 +69,7 @@ class Executor:
             self._push(frame, first)
             return
         if composite:
-            text = f"step {first.id} is analyzed here: the run has all the frames that it may have"
-            self._run.commit(*self._run.warn(frame.id, [("depth", text)]))
+            self._run.commit(*self._run.warn(frame.id, [read_in_place(self._run, frame, first.id)]))
         await self._execute(frame, steps)
 
     def _push(self, frame: Frame, step: Step) -> None:

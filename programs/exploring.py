@@ -16,7 +16,7 @@ from programs.bridge import Bridge
 from programs.cells import Cells, CellsSpent
 from programs.ending import end_frame
 from programs.run import Run
-from programs.submitting import refused, submit
+from programs.submitting import flattened, refused, submit
 from programs.subqueries import SubQueries
 from programs.tools.functions import tool_functions
 from programs.tools.toolbox import Toolbox
@@ -24,7 +24,7 @@ from programs.turns import close, submitted_step
 from runtime.errors import LimitReached, StepError
 from runtime.frames import Frame
 from runtime.sandbox import InterpreterFactory, guarded, quiet_rlm
-from signatures import EvidenceRef, Explore, LeafClaim, SubmittedClaim
+from signatures import Explore, SubmittedClaim
 
 SUB_QUERIES = 1_000
 """Sub-queries of one frame, as the model is told; what it may really spend is up to the ledger."""
@@ -178,16 +178,3 @@ class _Final:
         )
         self.objected = bool(text)
         return text
-
-
-def flattened(claims: list[SubmittedClaim]) -> tuple[list[LeafClaim], list[EvidenceRef]]:
-    """Submitted claims as the flat lists that readers return."""
-    flat, evidence = [], []
-    for number, claim in enumerate(claims, 1):
-        id = f"c{number}"
-        flat.append(LeafClaim(claim_id=id, text=claim.text, status=claim.status, time=claim.time))
-        evidence += [
-            EvidenceRef(claim_id=id, span_id=each.span_id, quote=each.quote)
-            for each in claim.evidence
-        ]
-    return flat, evidence

@@ -74,6 +74,13 @@ def depth_left(run: Run, frame: Frame) -> int:
     return run.limits.depth - frame.depth if room else 0
 
 
+def read_in_place(run: Run, frame: Frame, step_id: str) -> tuple[str, str]:
+    """The warning that a step is read where it stands, though it was meant to have a frame of its own."""
+    deep = frame.depth >= run.limits.depth
+    why = "no depth is left" if deep else "the run has all the frames that it may have"
+    return "depth", f"step {step_id} is read here and gets no frame of its own: {why}"
+
+
 def check_steps(reply: dspy.Prediction) -> None:
     """Refuse a list of steps that is not as long as it says: a cut list parses as a valid shorter one."""
     if reply.step_count != len(reply.steps):

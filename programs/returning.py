@@ -17,6 +17,7 @@ UNKNOWNS = 20
 def returned(run: Run, frame: Frame) -> Returned:
     """What a frame hands up: conclusions and error classes, never raw payloads or the text."""
     claims, computed = gathered(run, frame)
+    claims = _submitted(frame) or claims
     values = [
         step.observation.payload.value
         for step in frame.steps
@@ -46,6 +47,18 @@ def _handed_up(
     known = {each.id for each in stated}
     named = {claim_id for each in computed for claim_id in each.claim_ids} - known
     return (*stated, *(each for each in claims if each.id in named))
+
+
+def _submitted(frame: Frame) -> tuple[Claim, ...]:
+    """What a model that drove the frame submitted as its answer: it stands for all that was found on the way."""
+    made = [each for each in payloads_of(frame) if isinstance(each, Concluded)]
+    return tuple(
+        claim
+        for each in made[-1:]
+        if not each.mechanical
+        for claim in each.statements
+        if claim.status != "insufficient"
+    )
 
 
 def _error_classes(frame: Frame) -> Iterator[str]:

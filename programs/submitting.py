@@ -9,10 +9,23 @@ from programs.tools.tool import step_of
 from runtime.events import Acted, StepCommitted
 from runtime.frames import Frame
 from runtime.observations import Concluded, Observation
-from signatures import EvidenceRef, LeafClaim
+from signatures import EvidenceRef, LeafClaim, SubmittedClaim
 
 SUBMIT = "submit"
 _SHOWN = 3
+
+
+def flattened(claims: Sequence[SubmittedClaim]) -> tuple[list[LeafClaim], list[EvidenceRef]]:
+    """Submitted claims as the flat lists that readers return."""
+    flat, evidence = [], []
+    for number, claim in enumerate(claims, 1):
+        id = f"c{number}"
+        flat.append(LeafClaim(claim_id=id, text=claim.text, status=claim.status, time=claim.time))
+        evidence += [
+            EvidenceRef(claim_id=id, span_id=each.span_id, quote=each.quote)
+            for each in claim.evidence
+        ]
+    return flat, evidence
 
 
 def submit(

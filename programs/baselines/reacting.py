@@ -1,15 +1,14 @@
 """Reacting: one conversation of `dspy.ReActV2` within a run, with its calls, its tools and its end under control."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import dspy
 
+from programs.baselines.react_tools import react_tools, submit_tool
 from programs.evidence import restored
-from programs.exploring import flattened
 from programs.run import Run
-from programs.submitting import SUBMIT, refused, submit
-from programs.tools.functions import tool_functions
+from programs.submitting import SUBMIT, flattened, refused, submit
 from programs.tools.toolbox import Toolbox
 from programs.turns import acts_of, close
 from runtime.errors import LimitReached, SpantreeError, StepError
@@ -30,7 +29,7 @@ class _Spent(SpantreeError):
     """Raised when a turn is asked for after the one for which budget was kept back."""
 
 
-def agent_of(tools: Sequence[Callable[..., Any]], max_turns: int) -> Any:
+def agent_of(tools: Sequence[Callable[..., Any] | dspy.Tool], max_turns: int) -> Any:
     """`dspy.ReActV2` over some tools."""
     return dspy.ReActV2(Explore, tools=list(tools), max_iters=max_turns)
 
@@ -67,9 +66,8 @@ class Reacting:
     async def work(self) -> None:
         """Have the conversation and commit how it ended."""
         run, frame = self._run, self._frame
-        awaited: Any = self._tool  # what a function of a tool returns, ReActV2 awaits
-        agent = agent_of(tool_functions(awaited), self._max_turns)
-        agent.tools[SUBMIT] = dspy.Tool(self.submit)
+        agent = agent_of(react_tools(self._tool), self._max_turns)
+        agent.tools[SUBMIT] = submit_tool(self._end)
         agent.react = self
         inputs = {
             "question": frame.task,
@@ -113,8 +111,8 @@ class Reacting:
         self._think = str(restored(str(reply.next_thought or "")))
         return reply
 
-    async def submit(self, answer: str, claims: list[SubmittedClaim]) -> Any:
-        """Submit the final answer and the claims that prove it. Call it alone, when you have seen all that you need."""
+    async def _end(self, answer: str, claims: list[SubmittedClaim]) -> Any:
+        """What a submission comes to: the end, or why it is not."""
         if self._together > 1 and not self._forced:
             return _ALONE
         objection = "" if self._is_final else self._objection(answer, claims)
@@ -126,10 +124,8 @@ class Reacting:
         if self._objected:
             return ""
         try:
-            flat, evidence = flattened(restored(list(claims)))
-            text = refused(
-                self._run, self._frame, answer=restored(answer), claims=flat, evidence=evidence
-            )
+            flat, evidence = flattened(claims)
+            text = refused(self._run, self._frame, answer=answer, claims=flat, evidence=evidence)
         except BaseException as error:
             self._broken = error
             raise
@@ -141,7 +137,7 @@ class Reacting:
         """Whether no turn follows in which an answer could be mended."""
         return self._forced or self._last
 
-    async def _tool(self, name: str, arguments: dict[str, Any]) -> dict[str, Any]:
+    async def _tool(self, name: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
         """One call of a tool, or its recorded result."""
         if self._broken is not None or self._is_final:
             return {"error": "no turn is left in which this could be used"}
@@ -209,13 +205,13 @@ class Reacting:
         run = self._run
         if found.termination_reason != SUBMIT:
             run.commit(*run.warn(self._frame_id, [self._why_forced("was made to submit")]))
-        claims, evidence = flattened(restored(list(found.claims)))
+        claims, evidence = flattened(found.claims)
         submit(
             run,
             self._frame,
             turn=self._turn,
             think=self._think,
-            answer=restored(found.answer),
+            answer=found.answer,
             claims=claims,
             evidence=evidence,
             last=True,

@@ -4,7 +4,7 @@ import hashlib
 import json
 import math
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
 
@@ -40,6 +40,9 @@ class Arguments(BaseModel):
             for name, value in values.items()
             if value is not None
         }
+
+
+Form = TypeVar("Form", bound=Arguments)
 
 
 class ListSources(Arguments):
@@ -104,7 +107,7 @@ class Budget(Arguments):
     """Of `budget`."""
 
 
-def checked(name: str, form: type[Arguments], given: Mapping[str, Any]) -> Arguments:
+def checked(name: str, form: type[Form], given: Mapping[str, Any]) -> Form:
     """The arguments of a call. Raises MissingInput that says what is wrong and what the tool takes."""
     try:
         return form.model_validate(dict(given))

@@ -7,7 +7,7 @@ from data.span import Span
 from programs.coverage import payloads_of
 from programs.inputs import claims_of
 from programs.observing import counted
-from programs.planner import depth_left
+from programs.planner import depth_left, read_in_place
 from programs.readings import Reading, Selection, Targets, partitions_in
 from programs.tools.arguments import Arguments, Subcall
 from programs.tools.output import LEAST, Item, Room, View, clipped, fitting, words
@@ -173,10 +173,7 @@ class SubcallTool:
 def too_deep(use: Use) -> list[tuple[str, str]]:
     """A warning, if a call reads in place what should have a frame of its own."""
     readings = selection_of(use.workspace, use.frame, use.step.planned).readings
-    if len(readings) <= MANY:
-        return []
-    text = f"step {use.step_id} is analyzed here: the run has all the frames that it may have"
-    return [("depth", text)]
+    return [read_in_place(use.run, use.frame, use.step_id)] if len(readings) > MANY else []
 
 
 def _searches(use: Use, selection: Selection) -> list[str]:

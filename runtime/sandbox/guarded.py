@@ -34,6 +34,7 @@ InterpreterFactory = Callable[[], CodeInterpreter]
 _SOURCE_CHARACTERS = 200_000
 _REASON_CHARACTERS = 500
 _HEALTH = "print(1 + 1)"
+_SHUT_DOWN = "the sandbox was shut down"
 _NO_SUB_AGENTS = "there are no dspy sub-agents in this sandbox"
 
 
@@ -126,7 +127,6 @@ class Guarded:
 
     def __post_init__(self) -> None:
         self._inner: Any = None
-        self._offered: tuple[Any, ...] = ()
         self._texts: dict[str, tuple[str, str]] = {}
         self._turn = threading.Lock()
         self._closed = False
@@ -145,8 +145,6 @@ class Guarded:
         """Run one cell: a str, None, or the FinalOutput that it submitted."""
         if variables and HOST_TOKEN_VAR in variables:
             raise CodeExecutionError(_NO_SUB_AGENTS)
-        if len(code) > _SOURCE_CHARACTERS:
-            raise CodeExecutionError(f"a cell of more than {_SOURCE_CHARACTERS:,} characters")
         with self._alone():
             return self._cell(clean(code), variables or {})
 
@@ -167,7 +165,7 @@ class Guarded:
             raise CodeInterpreterError("the sandbox runs a cell already")
         try:
             if self._closed:
-                raise CodeInterpreterError("the sandbox was shut down")
+                raise CodeInterpreterError(_SHUT_DOWN)
             yield
         finally:
             self._turn.release()
@@ -176,6 +174,8 @@ class Guarded:
 
     def _cell(self, code: str, variables: dict[str, Any]) -> Any:
         inner = self._running()
+        if self._closed:
+            raise CodeInterpreterError(_SHUT_DOWN)
         toolbox = Toolbox(self.limits.sandbox_suspensions)
         self._offer(inner, toolbox)
         began = time.monotonic()
@@ -196,12 +196,16 @@ class Guarded:
         return ending.result
 
     def _run(self, inner: Any, toolbox: Toolbox, code: str, variables: dict[str, Any]) -> _Ending:
+        if len(code) > _SOURCE_CHARACTERS:
+            told = f"a cell of more than {_SOURCE_CHARACTERS:,} characters is not run"
+            return _Ending(error=CodeExecutionError(told))
         watch = Watch(inner, self.limits, toolbox)
         try:
             with watch:
                 result = inner.execute(code, variables=variables)
         except (CodeExecutionError, SyntaxError) as error:
-            return _Ending(error=self._told(error, inner))
+            printed = getattr(inner, "printed_characters", 0)
+            return _Ending(error=self._told(error, inner), characters=printed)
         except (CodeInterpreterError, OSError) as error:
             self._drop()
             reason = watch.reason or clean(str(error))
@@ -251,7 +255,7 @@ class Guarded:
     def _after_loss(self, ending: _Ending, restart: bool) -> _Ending:
         """Put a fresh worker in the place of the lost one, and say what that means."""
         if self._closed:
-            return _Ending(error=CodeInterpreterError("the sandbox was shut down"), reset=True)
+            return _Ending(error=CodeInterpreterError(_SHUT_DOWN), reset=True)
         if restart:
             self._inner = self._started()
             self._check_health()
@@ -279,7 +283,6 @@ class Guarded:
         return self._inner
 
     def _started(self) -> Any:
-        self._offered = ()
         inner = None
         try:
             inner = self.factory()
@@ -296,15 +299,13 @@ class Guarded:
 
     def _offer(self, inner: Any, toolbox: Toolbox) -> None:
         """Give the inner interpreter this cell's tools, and the fields of the answer."""
-        offered = (dict(self.tools), self.output_fields)
         inner.tools.clear()
         inner.tools.update(toolbox.wrapped(self.tools))
         if hasattr(inner, "output_fields"):
             inner.output_fields = self.output_fields
-        # Only an interpreter that has told its worker of other tools needs to tell it again.
-        if self._offered != offered and getattr(inner, "_tools_registered", False):
+        # An interpreter that tells its worker of the tools once tells it again: a cell may have taken their names.
+        if getattr(inner, "_tools_registered", False):
             inner._tools_registered = False
-        self._offered = offered
 
     def _cleaned(self, variables: dict[str, Any]) -> dict[str, Any]:
         return {name: self._cleaned_once(name, value) for name, value in variables.items()}

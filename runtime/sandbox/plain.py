@@ -11,7 +11,7 @@ import re
 from dataclasses import dataclass, field
 from typing import Any
 
-ITEMS = 200_000
+ITEMS = 100_000
 CHARACTERS = 50_000_000
 _DEPTH = 100
 _DIGITS = 4_000  # of an integer; Python itself refuses to print more than 4,300

@@ -48,10 +48,9 @@ class Toolbox:
         @functools.wraps(tool)
         def call(*args: Any, **kwargs: Any) -> Any:
             self._admit(name)
-            given = self._arguments(name, args, kwargs)
             with self._waiting():
-                result = self._run(name, tool, *given)
-            return self._result(name, result)
+                given = self._arguments(name, args, kwargs)
+                return self._result(name, self._run(name, tool, *given))
 
         return call
 

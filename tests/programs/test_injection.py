@@ -1,6 +1,7 @@
 """Prompt injection: orders in a corpus change nothing about which tools run, what is cited or what is claimed."""
 
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 
@@ -139,3 +140,13 @@ def test_the_public_attack_strings_are_all_planted(carriers: Carriers) -> None:
     planted = [place.attack.kind for places in held.places.values() for place in places]
     assert planted.count("bipia") == 75
     assert held.placements == 75 + len(attacks())
+
+
+def test_the_page_tells_what_is_counted_here(carriers: Carriers) -> None:
+    """docs/injection.md: the placements, those in texts that ship, and how often they count in all runs together."""
+    planted = {name: carriers(name).placements for name in MAKERS}
+    runs = [*EXACT, *OPEN, *(FOR_ALL * len(SPACES)), *(FOR_ALL[:1] * len(SPACES))]
+    page = (Path(__file__).parents[2] / "docs" / "injection.md").read_text(encoding="utf-8")
+    assert f"**{sum(planted.values())}**, of which {planted['minutes'] + planted['logs']}" in page
+    assert f"count {sum(planted[name] for name, _ in runs):,} times" in page
+    assert f"{len(attacks())} attacks of {len({each.kind for each in attacks()})} kinds" in page

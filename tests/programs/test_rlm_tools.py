@@ -316,6 +316,21 @@ def test_a_child_knows_its_goal_and_not_its_siblings(lab: Any) -> None:
     assert "[[ ## turns ## ]]\n[]" in child.prompt
 
 
+def test_a_child_hands_up_what_it_submitted_and_no_more(lab: Any) -> None:
+    """A parent gets the answer of a child, not everything that the child came across."""
+
+    def one_of_them(request: Any) -> dict[str, Any]:
+        made = deep(request)
+        if "List all facts." in request.value("goal_chain", []) and made["claims"]:
+            return {**made, "claims": made["claims"][:1], "evidence": made["evidence"][:1],
+                    "claim_count": 1}  # fmt: skip
+        return made
+
+    limits = Limits(depth=2)
+    ran = asked(lab, one_of_them, files=BIG, question="List all facts.", limits=limits)
+    assert [claim.text for claim in ran.answer.claims] == ["It says: FACT 0"]
+
+
 def test_old_outputs_fade_and_new_ones_stay(lab: Any) -> None:
     """nano-rlm#117: the prompt stays bounded however long the run is."""
     many = {"a.log": "".join(f"line {n} with words {n * 7}\n" for n in range(3_000))}

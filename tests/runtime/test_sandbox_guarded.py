@@ -270,9 +270,27 @@ def test_inputs_are_clean_and_looked_through_once() -> None:
     assert fake.given[0]["text"] is fake.given[1]["text"]
 
 
-def test_a_cell_too_long_to_be_meant_is_refused(monty: Guarded) -> None:
+def test_an_interpreter_that_registers_tools_registers_them_before_each_cell() -> None:
+    class Registers(Fake):
+        _tools_registered = False
+
+        def execute(self, code: str, variables: dict[str, Any] | None = None) -> Any:
+            heard.append((self._tools_registered, sorted(self.tools)))
+            self._tools_registered = True
+
+    heard: list[Any] = []
+    sandbox = over(Registers())
+    sandbox.tools["a"] = len
+    sandbox.execute("1")
+    sandbox.tools["b"] = len
+    sandbox.execute("2")
+    assert heard == [(False, ["a"]), (False, ["a", "b"])]
+
+
+def test_a_cell_too_long_to_be_meant_is_refused(monty: Guarded, cells: list[Cell]) -> None:
     with pytest.raises(CodeExecutionError, match="200,000"):
         monty.execute("x = 1\n" * 50_000)
+    assert "is not run" in cells[-1].error
 
 
 def test_an_objection_to_an_answer_is_given_back(cells: list[Cell]) -> None:

@@ -3,7 +3,7 @@
 import datetime
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from runtime.sandbox.excerpt import Excerpt, excerpt
@@ -50,6 +50,7 @@ def test_an_excerpt_holds_little_of_a_flood() -> None:
     assert len(kept.text()) == 100
 
 
+@settings(max_examples=50)
 @given(plain_values)
 def test_plain_data_crosses_as_it_is(value: object) -> None:
     assert plain(value) == cleaned(value)

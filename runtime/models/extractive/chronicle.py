@@ -53,6 +53,11 @@ _COMPACT = re.compile(r"\b(\d{2})(\d{2})(\d{2})\s(\d{2})(\d{2})(\d{2})\b")
 _LEADING = re.compile(
     rf"[\[(]?(?:{_ISO.pattern}|{_COMPACT.pattern}|\d{{1,2}}:\d{{2}}:\d{{2}}(?:[.,]\d{{1,6}})?)(?:Z|[+-]\d\d:?\d\d)?(?=\W|$)"
 )
+_MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
+_SYSLOG = re.compile(
+    rf"\b({'|'.join(_MONTHS)})[a-z]*\.?\s+(\d{{1,2}})\s+(\d{{1,2}}):(\d{{2}})(?::(\d{{2}})(?:[.,](\d{{1,6}}))?)?"
+    r"(?:\s+(\d{4})\b)?"
+)
 _CLOCK = re.compile(r"(?<!\d)(\d{1,2}):(\d{2})(?::(\d{2})(?:[.,](\d{1,6}))?)?")
 _SEVERITIES = (
     (_FATAL, 3.0),
@@ -244,6 +249,10 @@ def seconds(time: str) -> float | None:
     if found := _COMPACT.search(time):
         year, month, day, hour, minute, second = found.groups()
         return _stamp(2000 + int(year), int(month), int(day), hour, minute, second, None)
+    if found := _SYSLOG.search(time):
+        month, day, hour, minute, second, fraction, year = found.groups()
+        at = _MONTHS.index(month) + 1
+        return _stamp(int(year or 2000), at, int(day), hour, minute, second, fraction)
     if found := _CLOCK.search(time):
         hour, minute, second, fraction = found.groups()
         return _stamp(2000, 1, 1, hour, minute, second, fraction)

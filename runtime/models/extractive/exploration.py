@@ -9,14 +9,16 @@ from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from runtime.models.extractive.findings import Findings, dicts, text
+from runtime.models.extractive.findings import Findings, dicts, shown_line, text
 from runtime.models.extractive.goal import Goal, Way
+from runtime.models.extractive.match import all_match
 from signatures import EvidenceSpan, ToolName
 
 PASSAGES = 12
 _PAGES = 2
 _LAST_PAGES = 4
 _CLAIM_PAGES = 3
+"""As many outputs of full size are what a prompt still shows."""
 _MOST_IDS = 1_000
 _MOST_SOURCES = 6
 _COMPLETE = frozenset(("list", "timeline"))
@@ -160,6 +162,8 @@ def _extreme(found: Findings) -> _Calls:
     """The first or last of the matching lines. In a source, lines stand in the order of time."""
     goal = found.goal
     first = seen = yield _look(goal, goal.source, 0)
+    if not first.output:
+        first = seen = yield _look(goal, goal.source, 0)
     found.add_lines(dicts(seen.output, "hits"))
     if first.cursor is not None:
         for source, start in _ends(goal, first):
@@ -171,8 +175,7 @@ def _extreme(found: Findings) -> _Calls:
         return
     arguments = {"span_id": found.told.span_id}
     seen = yield Call("read_span", arguments, "The line that is asked for is read in full.")
-    line = _verbatim(found.told, seen.output)
-    found.told = found.told.model_copy(update={"text": line})
+    found.told = _verbatim(found.told, goal, seen.output)
 
 
 def _ends(goal: Goal, first: _Seen) -> Iterator[tuple[str, int]]:
@@ -202,17 +205,22 @@ def _from(found: Findings, source: str, start: int, before: _Seen) -> _Searched:
     return seen
 
 
-def _verbatim(told: EvidenceSpan, output: Mapping[str, Any]) -> str:
-    """The line as its span has it; as the search showed it where the span is not to be had."""
-    for span in dicts(output, "spans"):
-        whole = text(span, "text")
-        first = span.get("first_line")
-        if told.text in whole:
-            return told.text
-        rows = whole.split("\n")
-        if isinstance(first, int) and 0 <= told.first_line - first < len(rows):
-            return rows[told.first_line - first].strip("\r")
-    return told.text
+def _verbatim(told: EvidenceSpan, goal: Goal, output: Mapping[str, Any]) -> EvidenceSpan:
+    """The line as its span has it; as the search showed it where the span is not to be had.
+
+    Another span than the one that was settled on was settled on when more outputs were in sight: its line it is.
+    """
+    for span in map(shown_line, dicts(output, "spans")):
+        rows = span.text.splitlines()
+        number = told.first_line - span.first_line
+        if span.span_id != told.span_id:
+            held = all_match(goal.patterns, rows)
+            rows, number = [row for row, match in zip(rows, held, strict=True) if match], 0
+        elif told.text in span.text:
+            return told
+        if 0 <= number < len(rows):
+            return span.model_copy(update={"text": rows[number]})
+    return told
 
 
 def _rank(found: Findings) -> _Calls:
@@ -252,7 +260,8 @@ def _read(found: Findings, ids: Sequence[str], think: str) -> _Calls:
 def _claims(found: Findings, asked: Call, seen: _Seen) -> _Calls:
     """The claims of a reading, page by page."""
     pages = 1
-    while found.add_claims(seen.output) and seen.cursor is not None and pages < _CLAIM_PAGES:
+    most = _CLAIM_PAGES - (found.goal.kind == "conflict")
+    while found.add_claims(seen.output) and seen.cursor is not None and pages < most:
         arguments = {**asked.arguments, "cursor": seen.cursor}
         seen = yield Call("subcall", arguments, "There are more claims.")
         pages += 1

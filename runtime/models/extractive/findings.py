@@ -57,7 +57,12 @@ class Findings:
         self.was_read = True
         what = " and ".join(self.goal.patterns)
         said = f"{total} {'line matches' if total == 1 else 'lines match'} {what}."
-        groups = [f"{text(each, 'label')}: {each.get('count')}" for each in dicts(output, "by")]
+        wanted = self.goal.sources if self.goal.by == "source" else ()
+        groups = [
+            f"{text(each, 'label')}: {each.get('count')}"
+            for each in dicts(output, "by")
+            if not wanted or text(each, "label") in wanted
+        ]
         name = f"count_by_{self.goal.by}" if groups and self.goal.by else "count"
         self.claims.append(
             ClaimDigest(

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from pathlib import PurePosixPath
 
 from runtime.models.extractive.conclusion import conclude
 from runtime.models.extractive.findings import Findings
@@ -54,7 +55,7 @@ def _concluded(found: Findings) -> Iterator[Submitted]:
         computed += found.contradictions
     known = {claim.claim_id: claim for claim in found.claims}
     material = Material(
-        question=found.goal.question,
+        question=_asked(found),
         kind=found.goal.kind,
         claims=tuple(found.claims),
         computed=tuple(computed),
@@ -65,6 +66,16 @@ def _concluded(found: Findings) -> Iterator[Submitted]:
             time = known[statement.claim_ids[0]].time if len(statement.claim_ids) == 1 else ""
             evidence = tuple((claim_id, "") for claim_id in statement.claim_ids)
             yield Submitted(statement.text, statement.status, time, evidence)
+
+
+def _asked(found: Findings) -> str:
+    """The question; of a count without the sources that it names, for they are no strings that lines contain."""
+    asked = found.goal.question
+    if found.goal.way == "count":
+        for source in found.goal.sources:
+            for name in (source, PurePosixPath(source).name):
+                asked = asked.replace(name, " ")
+    return asked
 
 
 def _from_lines(found: Findings) -> Iterator[Submitted]:
