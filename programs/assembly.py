@@ -11,6 +11,14 @@ from programs.reach import characters
 from programs.readings import Targets
 from programs.run import Run
 from programs.search import LineSearch
+from programs.tally import (
+    NOT_BY_CODE,
+    counted_by_code,
+    counted_lines,
+    is_of_statements,
+    only_child,
+    stated,
+)
 from programs.verify import checked
 from runtime.claims import Claim, Computed
 from runtime.events import Taken
@@ -41,27 +49,31 @@ def assemble(run: Run) -> Answer:
     statements = checked(run.workspace.corpus, concluded.statements if concluded else ())
     shown = [claim for claim in statements if claim.status != "insufficient"]
     counts = run.kind == "count"
-    found = [claim for claim in shown if claim.citations or counts]
+    exact = counts and counted_by_code(root)
+    found = [claim for claim in shown if claim.citations or exact]
     reach = coverage(state, run.workspace, found=bool(found))
     value = _value(root, shown, counts)
+    estimated = counts and not exact and bool(run.patterns or not stated(found))
     result = outcome(
         found,
         reach,
-        value_known=counts and _counted(root) != "",
+        value_known=exact,
         requires_all=state.classified is not None and state.classified.requires_all,
         limited=was_cut(state),
         undecodable=bool(undecodable(run.workspace)),
         working=_working(state),
         withheld=not found and (_withheld(state) or _stands_there(run)),
+        estimated=estimated,
     )
+    tally = counted_lines(root) if counts or not _is_driven(root) else ""
     return Answer(
-        text=_text(shown, result, reach, _counted(root) if counts or not _is_driven(root) else ""),
+        text=_text(shown, result, reach, tally),
         value=value,
         outcome=result,
         claims=statements,
         conflicts=tuple(_conflicts(root, statements)),
         unknowns=_unknowns(run, concluded, statements),
-        warnings=tuple(dict.fromkeys(each.message for each in state.warnings)),
+        warnings=_warnings(state, told=NOT_BY_CODE if found and estimated else ""),
         coverage=reach.model_copy(
             update={"characters": characters(state, run.workspace, run.calls(), statements)}
         ),
@@ -75,6 +87,12 @@ def assemble(run: Run) -> Answer:
         program=state.routed.program if state.routed else run.record.program,
         route=state.routed.reason if state.routed else "",
     )
+
+
+def _warnings(state: RunState, told: str) -> tuple[str, ...]:
+    """The messages of a run, each once, and one about the answer itself."""
+    messages = [each.message for each in state.warnings]
+    return tuple(dict.fromkeys([*messages, told] if told else messages))
 
 
 def _withheld(state: RunState) -> bool:
@@ -142,21 +160,6 @@ def _computed(frame: Frame) -> list[ComputedResult]:
     return [each for each in payloads_of(frame) if isinstance(each, ComputedResult)]
 
 
-def _counted(root: Frame) -> str:
-    """The last count in words, empty without one: a count answers also when it is 0 and states nothing else."""
-    counts = [each.computed for each in _computed(root) if each.operation.startswith("count")]
-    counts = counts or [each.computed for each in _only_child(root)
-                        if any(value.name.startswith("count") for value in each.computed)]  # fmt: skip
-    lines = [line for each in counts[-1:] for value in each for line in value.lines]
-    return "\n".join(lines) or ("Nothing was counted." if counts else "")
-
-
-def _only_child(root: Frame) -> list[Returned]:
-    """The child frame that computed a value, if only one did: with several, none is the value of the answer."""
-    valued = [each for each in payloads_of(root) if isinstance(each, Returned) and each.computed]
-    return valued if len(valued) == 1 else []
-
-
 def _is_driven(frame: Frame) -> bool:
     """Whether a model took the steps one by one: then it may have counted what nobody asked for."""
     return any(isinstance(step.planned, Taken) for step in frame.steps)
@@ -180,12 +183,14 @@ def _value(root: Frame, shown: Sequence[Claim], counts: bool) -> Any:
     for payload in reversed(_valued(root, stated | {claim.id for claim in shown}, counts)):
         if payload.operation == "timeline" and stated:
             return [entry(claim) for claim in payload.claims if claim.id in stated]
+        if any(map(is_of_statements, payload.computed)):
+            continue
         if payload.operation in _VALUED and (shown or payload.operation.startswith("count")):
             return payload.value
     if _is_driven(root) and not counts:
         return None
-    for child in _only_child(root) if not _computed(root) else ():
-        if shown or _counted(root):
+    for child in only_child(root) if not _computed(root) else ():
+        if (shown or counted_lines(root)) and not any(map(is_of_statements, child.computed)):
             return child.value
     return None
 

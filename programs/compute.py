@@ -15,6 +15,7 @@ from data.timestamp import parse_time
 from programs.inputs import Inputs, claims_of
 from programs.merge import merged
 from programs.observing import counted, listed, success
+from programs.tally import OF_STATEMENTS
 from programs.verify import MAX_CITATIONS
 from programs.workspace import Workspace
 from runtime.claims import Claim, Computed, Field
@@ -68,9 +69,10 @@ def _count_of_claims(inputs: Inputs) -> Observation:
     if inputs.ranked:
         raise MissingInput("a count needs an exhaustive search or reading, not a ranking")
     total = len(inputs.claims)
-    text = f"{counted(total, 'statement')} found"
+    text = f"{counted(total, 'statement')} reported by readers"
     ids = tuple(claim.id for claim in inputs.claims)
-    return _result("count", total, text, [Computed(name="count", lines=(text,), claim_ids=ids)], [])
+    computed = [Computed(name=OF_STATEMENTS, lines=(text,), claim_ids=ids)] if ids else []
+    return _result("count", total, text, computed, [])
 
 
 def _counts(inputs: Inputs, name: str, found: Iterable[tuple[str, int]]) -> Observation:

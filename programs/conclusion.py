@@ -16,6 +16,7 @@ from programs.observing import brief, counted, success
 from programs.review import Review
 from programs.run import Run
 from programs.support import related, touching
+from programs.tally import is_of_statements
 from programs.verify import MAX_CITATIONS, supports_cause
 from runtime.claims import Citation, Claim, Computed
 from runtime.errors import ContextOverflow, LimitReached, StepError, TruncatedReply
@@ -290,7 +291,7 @@ def _status(
 
 def _known(premises: Iterable[Claim], computed: Iterable[Computed]) -> list[str]:
     """The texts that a statement may rest on: quotes, premises and computed values."""
-    known = [line for each in computed for line in each.lines]
+    known = [line for each in computed if not is_of_statements(each) for line in each.lines]
     for claim in premises:
         known += [claim.time, claim.text, *(field.value for field in claim.fields)]
         for each in claim.citations:

@@ -16,13 +16,15 @@ def outcome(
     undecodable: bool,
     working: bool,
     withheld: bool = False,
+    estimated: bool = False,
 ) -> Outcome:
     """The outcome of a run.
 
     `value_known` says that code computed the asked value, even if it is 0; `requires_all` that the answer is only
     right if everything was examined; `limited` that a limit kept the run from something; `undecodable` that a part of
     a source could not be read; `working` that at least one step did what it should; `withheld` that
-    something was found of which nothing was stated: then nobody can say that it is not there.
+    something was found of which nothing was stated: then nobody can say that it is not there; `estimated` that a
+    number is asked for and code has not counted it.
     """
     supported = [claim for claim in statements if claim.status != "insufficient"]
     whole = not coverage.failed and not coverage.unread and bool(coverage.required)
@@ -31,7 +33,7 @@ def outcome(
         return "partial" if limited else "failed"
     if supported or value_known:
         complete = seen if requires_all else whole
-        return "answered" if complete and not limited else "partial"
+        return "answered" if complete and not limited and not estimated else "partial"
     if limited:
         return "partial"
     if coverage.failed and not coverage.completed:

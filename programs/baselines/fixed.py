@@ -35,10 +35,6 @@ class FixedPlan(Program):
         """Why these steps, in a sentence, and the steps of the run's only frame. Programs implement this."""
         raise NotImplementedError(f"{type(self).__name__} does not say what its steps are")
 
-    def warnings(self, run: Run) -> list[tuple[str, str]]:
-        """What a reader of the answer must know about the plan, as (code, message)."""
-        return []
-
     def executor(self, run: Run) -> Executor:
         """What executes them."""
         return Executor(run, self.analyze_leaf, self.conclude)
@@ -55,8 +51,7 @@ class FixedPlan(Program):
 
     async def _planned(self, run: Run, frame: Frame) -> None:
         think, steps = self.steps(run)
-        event = Planned(frame_id=frame.id, think=think, steps=tuple(steps), degraded=False)
-        run.commit(event, *run.warn(frame.id, self.warnings(run)))
+        run.commit(Planned(frame_id=frame.id, think=think, steps=tuple(steps), degraded=False))
 
 
 async def keep(run: Run, frame: Frame) -> None:

@@ -12,11 +12,10 @@ _REDUCED: dict[str, tuple[str, Operation]] = {
 }
 """By kind of question, what is computed from all statements; claims of other kinds are merged and that is all."""
 
-_COUNTED = "what is counted are the statements of readers, not lines: a reader may see several in one, or none"
-
 
 class MapReduce(FixedPlan):
-    """Answers from a reading of every partition. A count is one of what readers report: no search is made."""
+    """Answers from a reading of every partition. A count is one of what readers report, and told as one: no search is
+    made that could confirm it."""
 
     name = "map_reduce"
 
@@ -28,7 +27,3 @@ class MapReduce(FixedPlan):
             description, operation = _REDUCED[run.kind]
             steps.append(step("s2", description, "compute", targets=["s1"], operation=operation))
         return "Every partition is read.", [*steps, conclusion(f"s{len(steps) + 1}")]
-
-    def warnings(self, run: Run) -> list[tuple[str, str]]:
-        """That a count is one of statements."""
-        return [("counted_statements", _COUNTED)] if run.kind == "count" else []

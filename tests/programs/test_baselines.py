@@ -277,10 +277,25 @@ def test_what_map_and_reduce_computes(lab: Any, question: str, operation: str) -
 
 def test_a_count_of_statements_is_told_as_one(lab: Any) -> None:
     """Readers see several lines in one statement, or none: their number is not passed off as one of lines."""
-    ran = lab.ask(lab.model(), lab.corpus(THREE), "How many lines mention FACT?", of=MapReduce)
-    assert ran.answer.value == 3
-    assert ran.warned == ["counted_statements"]
-    assert any("statements of readers" in each for each in ran.answer.warnings)
+    corpus = lab.corpus({**THREE, "d.log": "FACT four\n" * 9})
+    ran = lab.ask(lab.model(), corpus, "How many lines mention FACT?", of=MapReduce)
+    assert ran.step("s2").observation.payload.value == 4
+    assert ran.answer.outcome == "partial"
+    assert ran.answer.value is None
+    assert [claim.status for claim in ran.answer.claims] == ["inferred"]
+    assert any("not counted by code" in each for each in ran.answer.warnings)
+
+
+def test_nothing_counted_by_readers_is_no_zero(lab: Any) -> None:
+    """That readers report nothing is an absence, told as every other one: it depends on what was read."""
+    silent = lab.model(AnalyzeLeaf=lab.say.leaf())
+    asked = "How many lines mention PUMP?"
+    ran = lab.ask(silent, lab.corpus(THREE), asked, of=MapReduce)
+    assert (ran.answer.outcome, ran.answer.value) == ("not_found", None)
+    assert ran.answer.warnings == ()
+    silent = lab.model(AnalyzeLeaf=lab.say.leaf())
+    missed = lab.ask(silent, lab.corpus(THREE), "How many lines mention FACT?", of=MapReduce)
+    assert (missed.answer.outcome, missed.answer.value) == ("not_found_in_covered", None)
 
 
 def test_a_partition_that_fails_costs_map_and_reduce_only_itself(lab: Any) -> None:

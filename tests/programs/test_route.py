@@ -150,7 +150,7 @@ def stopped(lab: Any, model: ScriptedEngine, corpus: Corpus, commits: int, **set
         return journal.run("last").record.run_id
 
 
-@pytest.mark.parametrize("commits", [3, 4, 5, 7])
+@pytest.mark.parametrize("commits", [1, 3, 4, 5, 7])
 def test_a_resumed_run_goes_on_by_the_recorded_route(lab: Any, commits: int) -> None:
     """Also where other settings would choose another one now; and nobody is asked twice."""
     corpus = lab.corpus(TWO)

@@ -218,6 +218,7 @@ def test_equal_claims_become_one_in_the_order_in_which_they_were_submitted(lab: 
         ("", None, False),
         ("Valve 8 was stuck", None, True),
         ("Valve 7 was stuck at 84 bar", None, True),
+        ("At 10:05:30 valve 7 was stuck", None, True),
         ("Valve 7 exploded", None, True),
         ("Valve 7 was not stuck", None, True),
         ("Valve 7 wasn't stuck", None, True),

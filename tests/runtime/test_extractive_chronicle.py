@@ -160,3 +160,15 @@ class TestTimelines:
         assert order == sorted(set(order))
         assert len(ids) <= 25
         assert len(ids) >= min(5, len({(source, text) for _, source, text in events}), 1)
+
+
+def test_days_of_a_system_log_are_ordered_by_month_and_day_not_by_the_hour() -> None:
+    days = ("Jul  1 00:21:28", "Jun 14 15:16:01", "Jun 15 02:04:59")
+    claims = [
+        claim(f"c{n}", f"{day} combo sshd: authentication failure", time=day)
+        for n, day in enumerate(days)
+    ]
+
+    told = texts(ask("What was the course of events?", "timeline", claims))
+
+    assert [text[:6] for text in told] == ["Jun 14", "Jun 15", "Jul  1"]

@@ -52,7 +52,8 @@ _TURNS = TypeAdapter(list[TurnShown])
 class ExtractiveEngine:
     """A deterministic model for `dspy.LM(..., engine=...)`: lexical and structural evidence alone.
 
-    `window`: characters of evidence that it is given at once; no bound of the reader, but of the memory and time it takes.
+    `window`: characters of evidence that it is given at once; no bound of the reader, but of the memory and the time
+    that it takes.
     """
 
     window = 400_000

@@ -211,7 +211,7 @@ def _verbatim(told: EvidenceSpan, goal: Goal, output: Mapping[str, Any]) -> Evid
     Another span than the one that was settled on was settled on when more outputs were in sight: its line it is.
     """
     for span in map(shown_line, dicts(output, "spans")):
-        rows = span.text.splitlines()
+        rows = [row.rstrip("\r") for row in span.text.split("\n")]
         number = told.first_line - span.first_line
         if span.span_id != told.span_id:
             held = all_match(goal.patterns, rows)

@@ -10,7 +10,7 @@ from runtime.questions.mentions import without_quotes
 from runtime.questions.notation import Overview
 from signatures import ComputedValue, Statement
 
-COUNTS = frozenset(("count", "count_by_source", "count_by_time"))
+COUNTS = frozenset(("count", "count_by_source", "count_by_time", "count_of_statements"))
 _EXTREMES = frozenset(("earliest", "latest", "minimum", "maximum"))
 _MAX_VALUES = 40
 _COUNTED = re.compile(r"^(?P<count>[\d,]+) lines? match(?:es)? (?P<what>.+?)\.?$", re.DOTALL)
@@ -47,6 +47,8 @@ def _text(material: Material, value: ComputedValue, alone: bool) -> str:
     words = material.wording
     shown = value.value.strip()
     what = _what(material) if alone else ""
+    if value.name == "count_of_statements":
+        return shown
     if value.name == "count":
         return _count_text(shown, what, words)
     if value.name in _EXTREMES:
