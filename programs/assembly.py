@@ -13,9 +13,9 @@ from programs.run import Run
 from programs.search import LineSearch
 from programs.tally import (
     NOT_BY_CODE,
+    by_code,
     counted_by_code,
     counted_lines,
-    is_of_statements,
     only_child,
     stated,
 )
@@ -183,14 +183,14 @@ def _value(root: Frame, shown: Sequence[Claim], counts: bool) -> Any:
     for payload in reversed(_valued(root, stated | {claim.id for claim in shown}, counts)):
         if payload.operation == "timeline" and stated:
             return [entry(claim) for claim in payload.claims if claim.id in stated]
-        if any(map(is_of_statements, payload.computed)):
+        if payload.operation.startswith("count") and not by_code(payload.computed):
             continue
         if payload.operation in _VALUED and (shown or payload.operation.startswith("count")):
             return payload.value
     if _is_driven(root) and not counts:
         return None
     for child in only_child(root) if not _computed(root) else ():
-        if (shown or counted_lines(root)) and not any(map(is_of_statements, child.computed)):
+        if (shown or counted_lines(root)) and by_code(child.computed):
             return child.value
     return None
 

@@ -5,7 +5,7 @@ It never looks like a count of what stands in the text.
 """
 
 import re
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 
 from programs.coverage import payloads_of
 from runtime.claims import Claim, Computed
@@ -30,8 +30,12 @@ def counted_lines(root: Frame) -> str:
 
 def counted_by_code(root: Frame) -> bool:
     """Whether the last count is one of what stands in the text."""
-    counts = _counts(root)
-    return bool(counts) and not any(map(is_of_statements, counts))
+    return by_code(_counts(root))
+
+
+def by_code(values: Collection[Computed]) -> bool:
+    """Whether there are computed values and none is a count of what readers reported."""
+    return bool(values) and not any(map(is_of_statements, values))
 
 
 def is_of_statements(value: Computed) -> bool:
