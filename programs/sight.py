@@ -8,7 +8,7 @@ from bisect import bisect_right
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from programs.reach import Stretches
+from data.stretches import Stretches
 from runtime.events import Accessed
 from runtime.frames import RunState
 

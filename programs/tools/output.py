@@ -8,8 +8,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from data.stretches import Stretches
 from programs.evidence import neutralize, neutralized
-from programs.reach import Stretches
 from runtime.events import Place
 from runtime.observations import Observation
 

@@ -7,8 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from data.corpus import open_corpus
+from data.stretches import Stretch, Stretches
 from programs.answer import Characters
-from programs.reach import Stretch, Stretches, characters
+from programs.reach import characters
 from programs.workspace import Workspace
 from runtime.call_log import CallRecord
 from runtime.events import Accessed, Place

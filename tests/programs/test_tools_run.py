@@ -8,7 +8,7 @@ import pytest
 
 from data.corpus import open_corpus
 from data.samples import samples_path
-from programs.reach import Stretches
+from data.stretches import Stretches
 from programs.run import Run
 from programs.tools.functions import tool_functions
 from programs.turns import is_stuck
