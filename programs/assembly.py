@@ -33,6 +33,7 @@ from runtime.observations import (
     Returned,
     Scanned,
 )
+from runtime.questions.framing import unframed
 
 _CONFLICT = "conflict: "
 _CUTS = ("limit", "limit_steps", "limit_turns", "limit_act", "plan_cut")
@@ -124,7 +125,8 @@ def _stands_there(run: Run) -> bool:
 def _word_starts(question: str) -> frozenset[str]:
     """The beginnings of the words that a question is about: "polic" for "policy" and "policies"."""
     found = (
-        stem[:-1] if len(stem) > 3 and stem.endswith("i") else stem for stem in stems(question)
+        stem[:-1] if len(stem) > 3 and stem.endswith("i") else stem
+        for stem in stems(unframed(question))
     )
     return frozenset(found)
 

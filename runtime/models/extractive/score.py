@@ -16,6 +16,7 @@ from itertools import pairwise
 
 from runtime.lexicon import is_cjk, stems
 from runtime.models.extractive.shown import Shown
+from runtime.questions.framing import unframed
 from signatures import TermStatistic
 
 _SATURATION = 0.8
@@ -105,7 +106,7 @@ def unit_scores(focus: Focus, units: Sequence[Shown]) -> list[float]:
 
 
 def _question_words(question: str) -> tuple[str, ...]:
-    words = stems(_ASKING.sub(" ", question))
+    words = stems(_ASKING.sub(" ", unframed(question)))
     kept = [word for word in words if len(word) > 1 or not is_cjk(word)]
     return tuple(kept or words or stems(question))
 
