@@ -126,7 +126,7 @@ def _word_starts(question: str) -> frozenset[str]:
     """The beginnings of the words that a question is about: "polic" for "policy" and "policies"."""
     found = (
         stem[:-1] if len(stem) > 3 and stem.endswith("i") else stem
-        for stem in stems(unframed(question))
+        for stem in stems(unframed(question)) or stems(question)
     )
     return frozenset(found)
 

@@ -126,14 +126,12 @@ class Targets:
         return Selection((*self._packed(chosen, together=ranked), *whole), "selection", ranked)
 
     def loose(self, spans: Iterable[Span], names: Sequence[str] = ()) -> Selection:
-        """The readings of single spans in the order of the text, and beside them partitions that some names mean."""
+        """The readings of single spans, judged together in the order given, and beside them partitions that are named."""
         whole = self._whole(names) if names else ()
         chosen = self._picked({span.id: span for span in spans}, whole)
         if not chosen:
             return Selection(whole, "partitions")
-        rank = self._workspace.source_rank
-        chosen.sort(key=lambda span: (rank[span.source], span.start))
-        return Selection((*self._packed(chosen, together=False), *whole), "selection")
+        return Selection((*self._packed(chosen, together=True), *whole), "selection", ranked=True)
 
     def _whole(self, names: Iterable[str]) -> tuple[Reading, ...]:
         """One reading for each of the partitions that some names mean."""

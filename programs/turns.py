@@ -74,7 +74,7 @@ def mechanical(run: Run, frame: Frame) -> Observation:
     """The findings of a frame as they are: verified, and worded by nobody."""
     claims, computed = gathered(run, frame)
     usable = [claim for claim in claims if claim.status != "insufficient"]
-    statements = tuple(as_they_are(usable, computed))
+    statements = tuple(as_they_are(usable, computed) if run.kind == "count" else usable)
     payload = Concluded(statements=statements, unknowns=(), mechanical=True)
     return success(counted(len(statements), "finding"), payload)
 

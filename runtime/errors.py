@@ -5,6 +5,7 @@ SpantreeError
 │   ├── CorpusError        a path, an encoding, an empty corpus, a corpus that changed under a run
 │   ├── PatternError       a search pattern that is not valid or not supported
 │   ├── QuestionError      an empty or malformed question
+│   ├── QuestionSetError   a question set that cannot be built, found, read or trusted
 │   ├── LimitsError        limits that contradict each other or are too small to start
 │   ├── ModelError         an unknown model name, missing credentials, an account without access
 │   ├── SandboxError       a sandbox that does not start or does not answer; never an observation
@@ -65,6 +66,10 @@ class PatternError(UserError):
 
 class QuestionError(UserError):
     """Raised when a question is empty or malformed."""
+
+
+class QuestionSetError(UserError):
+    """Raised when a question set cannot be built, found, read or trusted."""
 
 
 class LimitsError(UserError):

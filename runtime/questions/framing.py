@@ -7,25 +7,25 @@ reader that looks for "list", or takes its absence for that of the thing, answer
 import re
 
 _START = r"(?:^|(?<=[.?!;:]))\s*(?:please\s+|can you\s+|could you\s+)?"
-_SAID = r"(?:said|mentioned|told|discussed|written|stated|reported|talked|known)"
+_ALL = r"(?:everything|anything|something)"
+_SAID = r"(?:said|mentioned|told|discussed|written|stated|reported|known)"
+_SAYING = r"(?:mentions?|talk|words?|discussions?|statements?|signs?|traces?)"
+_ENDS = r"from\s+(?:the\s+)?(?:start|beginning)\s+to\s+(?:the\s+)?end"
+_WHILE = r"(?:over|during|across|throughout)\s+(?:the\s+)?(?:time|meetings?|days?|weeks?)"
 _FRAME = re.compile(
-    "|".join(
-        (
-            _START
-            + r"(?:list|enumerate|name|show|give|tell|find|summari[sz]e)\b(?:\s+(?:me|us)\b)?",
-            rf"\b(?:everything|anything|something|all|what)\s+(?:that\s+)?(?:(?:was|were|is|are|has|have|been)\s+)*{_SAID}\b",
-            r"\b(?:everything|anything|something|everyone|anyone|anybody|everybody)\b",
-            r"(?<=\bany )(?:mention|mentions|talk|word|words|discussion|statement|statements|sign|trace)\b(?=\s+(?:of|about|on|that))",
-            r"\b(?:evolve|unfold|progress|develop)\b(?=[^.?!]{0,60}[.?!]?$)",
-            r"\bfrom\s+(?:the\s+)?(?:very\s+)?(?:start|beginning|first)\s+to\s+(?:the\s+)?(?:very\s+)?(?:end|last)\b",
-            r"\b(?:over|during|across|throughout|in the course of)\s+(?:the\s+)?(?:time|meetings?|days?|weeks?)\b(?=[^.?!\w]*$)",
-        )
-    ),
+    rf"{_START}(?:list|enumerate|show|give|tell|find)\b(?:\s+(?:me|us)\b)?"
+    rf"|\b(?:{_ALL}|all|what)\s+(?:that\s+)?(?:(?:was|were|is|are|has|been)\s+)*{_SAID}\b|\b{_ALL}\b"
+    rf"|(?<=\bany )(?:{_SAYING})\b(?=\s+(?:of|about|on|that)\b)"
+    rf"|\b{_ENDS}\b|\b{_WHILE}\b(?=[.?!]*$)",
+    re.IGNORECASE,
+)
+_COURSE = re.compile(
+    r"\b(how\s+(?:did|has|have|do|does)\b[^.?!]{1,160}?)\b(?:evolved?|unfold(?:ed)?|progress(?:ed)?|develop(?:ed)?)\b",
     re.IGNORECASE,
 )
 
 
 def unframed(question: str) -> str:
     """The question without the words that only ask; the whole of it where nothing else is left."""
-    left = _FRAME.sub(" ", question)
+    left = _FRAME.sub(" ", _COURSE.sub(r"\1", question.strip()))
     return left if re.search(r"\w", left) else question

@@ -208,7 +208,7 @@ class Guarded:
             return _Ending(error=self._told(error, inner), characters=printed)
         except (CodeInterpreterError, OSError) as error:
             self._drop()
-            reason = watch.reason or clean(str(error))
+            reason = watch.reason or clean(str(error)).rstrip(". ")
             return _Ending(
                 error=CodeExecutionError(excerpt(reason, _REASON_CHARACTERS)), reset=True
             )

@@ -35,7 +35,7 @@ class Appetite:
 
 _APPETITES = {
     "lookup": Appetite(share=0.48, most=12, least=0.18, strict=True),
-    "existence": Appetite(share=0.6, most=6, least=0.4, strict=True),
+    "existence": Appetite(share=0.6, most=6, least=0.5, strict=True),
     "cause": Appetite(share=0.48, most=14, least=0.18, strict=False),
     "list": Appetite(share=0.36, most=120, least=0.3, strict=True),
     "summary": Appetite(share=0.36, most=40, least=0.3, strict=False),
