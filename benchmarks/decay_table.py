@@ -1,5 +1,6 @@
 """Tables of the decay benchmark: accuracy with intervals, calls and tokens, and where Direct is the better choice."""
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from math import comb, sqrt
@@ -140,7 +141,7 @@ class Table:
         )
 
     def markdown(self) -> Iterator[str]:
-        """One row a setting, one column a program: percent right at start/middle/end, calls, tokens."""
+        """One row a setting, one column a program: percent (interval) · at start/middle/end · calls · tokens."""
         yield "| text | n | " + " | ".join(f"`{each}`" for each in self.programs) + " |"
         yield "| --- " * (len(self.programs) + 2) + "|"
         for setting in self.settings:
@@ -159,12 +160,12 @@ class Table:
                 continue
             right = sum(each.right for each in of)
             placed = sum(each.verified for each in of)
-            absent = sum(each.outcome == "not_found" for each in of if not each.verified)
+            missed = [each.outcome for each in of if not each.verified]
             quoted = sum(each.quoted for each in of if each.verified) / max(1, placed)
             seconds = sum(each.seconds for each in of)
             yield (
-                f"{program}: {right} right, {placed} of them verified at the place, of {len(of)}; "
-                f"{absent} times said to be absent; {quoted:.0f} characters cited; {seconds:.0f} s"
+                f"{program}: {right} right, {placed} of them verified at the place, of {len(of)}; of "
+                f"the others {_told(missed)}; {quoted:.0f} characters cited; {seconds:.0f} s"
             )
 
     def plain(self) -> list[dict[str, Any]]:
@@ -177,15 +178,29 @@ class Table:
         ]
 
 
+def _told(outcomes: Iterable[str]) -> str:
+    """Outcomes with their numbers."""
+    counts = Counter(outcomes).most_common()
+    return ", ".join(f"{count} {outcome}" for outcome, count in counts) or "none"
+
+
 def _two(share: Share | None) -> str:
     return "-" if share is None else f"{share.value:.2f}"
 
 
 def _brief(cell: Cell) -> str:
-    shares = (cell.verified(place) for place in PLACES)
-    places = "/".join("-" if each is None else f"{100 * each.value:.0f}" for each in shares)
+    whole = cell.verified()
+    low, high = whole.interval if whole else (0.0, 0.0)
+    places = "/".join(_percent(cell.verified(place)) for place in PLACES)
     tokens = f"{cell.tokens / 1000:.0f}k" if cell.tokens >= 1000 else f"{cell.tokens:.0f}"
-    return f"{places} · {cell.calls:.0f} · {tokens}"
+    return (
+        f"{_percent(whole)} ({100 * low:.0f}-{100 * high:.0f}) · {places}"
+        f" · {cell.calls:.0f} · {tokens}"
+    )
+
+
+def _percent(share: Share | None) -> str:
+    return "-" if share is None else f"{100 * share.value:.0f}"
 
 
 def _plain(cell: Cell) -> dict[str, Any]:
@@ -195,7 +210,7 @@ def _plain(cell: Cell) -> dict[str, Any]:
         "setting": cell.setting,
         "characters": cell.results[0].characters,
         "right": sum(each.right for each in cell.results),
-        "said_absent": sum(e.outcome == "not_found" for e in cell.results if not e.verified),
+        "outcomes_of_misses": Counter(e.outcome for e in cell.results if not e.verified),
         "calls": cell.calls,
         "tokens": cell.tokens,
         "verified": {

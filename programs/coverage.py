@@ -5,7 +5,7 @@ when readers or a model that drives judged all of it, or when an exhaustive sear
 settles it: what matched was read, looked at or computed with, and nothing else can match. A search settles the
 partitions that it went through and no others, whatever else was read with its matches. Passages that were picked by
 relevance, or by strings that a model thought of, settle nothing. Other questions need what was selected for reading;
-when nothing was found, they needed everything.
+when nothing was found, they needed everything, and so does the first or last line with a string that was only ranked.
 """
 
 from collections.abc import Iterable, Sequence
@@ -22,8 +22,9 @@ from programs.workspace import Workspace
 from runtime.errors import StepError
 from runtime.frames import Frame, RunState, Step
 from runtime.observations import Analyzed, ComputedResult, Payload, Ranked, ReadSpans, Scanned
+from runtime.questions.breadth import extreme
 from runtime.questions.classifier import classify
-from runtime.questions.mentions import demands
+from runtime.questions.mentions import demands, without_quotes
 
 _SETTLING = ("count", "earliest", "latest", "difference")
 """Operations that take all matching lines into account, also those beyond the page that was kept."""
@@ -60,8 +61,9 @@ def coverage(state: RunState, workspace: Workspace, found: bool) -> Coverage:
     """The coverage of a run so far. `found` says whether the answer states anything."""
     payloads = [payload for frame in state.frames.values() for payload in payloads_of(frame)]
     reached = _reached(state, workspace)
-    needs_all = (state.classified is not None and state.classified.requires_all) or not found
     root = state.frames.get("root")
+    needs_all = (state.classified is not None and state.classified.requires_all) or not found
+    needs_all = needs_all or _is_beyond_a_ranking(state, workspace, payloads)
     scope = tuple(each.id for each in workspace.partitions_of(root.targets if root else ()))
     touched = reached.selected | reached.failed | reached.unread
     required = scope if needs_all else _in_order(workspace, touched)
@@ -79,6 +81,17 @@ def coverage(state: RunState, workspace: Workspace, found: bool) -> Coverage:
         truncations=tuple(dict.fromkeys(_truncations(state, workspace, payloads))),
         partitions=len(workspace.partition_ids),
     )
+
+
+def _is_beyond_a_ranking(
+    state: RunState, workspace: Workspace, payloads: Iterable[Payload]
+) -> bool:
+    """Whether the first or the last line with some strings is asked for, and they were ranked and not searched for."""
+    kinds = {type(each) for each in payloads}
+    if Ranked not in kinds or Scanned in kinds or "root" not in state.frames:
+        return False
+    ordered = extreme(without_quotes(state.frames["root"].task))
+    return bool(ordered and own_patterns(state, workspace))
 
 
 def payloads_of(frame: Frame) -> list[Payload]:

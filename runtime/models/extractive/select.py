@@ -58,7 +58,10 @@ def supporting(
             for score, unit in zip(scores, units, strict=True)
         ]
     hits = matching(wanted, units)
-    if hits:
+    if hits and kind == "list" and all(pattern.startswith('"') for pattern in wanted):
+        # What mentions a phrase is listed: what stands beside it does not.
+        chosen = _best_matching(appetite, focus, units, scores, hits) & hits
+    elif hits:
         chosen = _best_matching(appetite, focus, units, scores, hits)
     elif wanted and appetite.strict:
         chosen = set()

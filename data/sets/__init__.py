@@ -1,0 +1,1 @@
+"""Question sets: how they are kept, checked, split, found and made."""

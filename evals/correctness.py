@@ -1,0 +1,128 @@
+"""Correctness: whether a typed answer is the right one. By value where the answer has one, else read from its text.
+
+What the types mean:
+
+- integer: equal as numbers. Text: the one number that the statements hold ("12:30 is 7" holds 7, "seven" does too).
+- date: equal, as exactly as gold states it. Times are compared as they are written; a zone is not applied.
+- string: a value or an accepted wording stands in a statement, as whole words after normalization (`wording`).
+- set: every value is stated and no item states anything else; F1 counts items. What is `accepted` may be an item
+  and need not be. A superfluous item is only seen where items can be told apart: in a typed list, in statements.
+- boolean: the word with which the statements begin. A question for existence that was answered is a yes.
+
+An answer in which the type cannot be read is `unparsed`: neither right nor wrong, and counted as itself.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from data.questions import TypedAnswer
+from evals import values
+from evals.metrics import UNDEFINED, Ratio
+from evals.wording import normalized, states
+
+
+@dataclass(frozen=True, slots=True)
+class Given:
+    """What an answer gives: its typed value (or None), its statements, and the kind that its program took it for."""
+
+    value: Any
+    statements: Sequence[str]
+    kind: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """Whether an answer is right: None where its type could not be read. `read` is what was taken as the answer."""
+
+    correct: bool | None
+    read: str
+    source: str
+    f1: Ratio = UNDEFINED
+
+
+def judged(gold: TypedAnswer, given: Given) -> Judged:
+    """An answer against gold. Raises ValueError for gold of type `none`: only an abstention is right there."""
+    if gold.type == "none":
+        raise ValueError("no answer is right where gold has none")
+    return _JUDGES[gold.type](gold, given)
+
+
+def _integer(gold: TypedAnswer, given: Given) -> Judged:
+    source, read = "text", values.integer("\n".join(given.statements))
+    if isinstance(given.value, int | float) and not isinstance(given.value, bool):
+        source, read = "value", float(given.value)
+    if read is None:
+        return Judged(None, "", source)
+    return Judged(read in map(float, _wordings(gold)), f"{read:.15g}", source)
+
+
+def _date(gold: TypedAnswer, given: Given) -> Judged:
+    wanted = [each for text in _wordings(gold) if (each := values.moment(text))]
+    if not wanted:
+        raise ValueError(f"no date: {gold.values}")
+    precision = wanted[0].precision
+    value = given.value.get("time") if isinstance(given.value, dict) else given.value
+    source, text = ("value", value) if isinstance(value, str) and values.moment(value) else ("", "")
+    if not source:
+        source, text = "text", "\n".join(given.statements)
+    read = values.moment(text, precision)
+    if read is None:
+        return Judged(None, "", source)
+    right = any(read == each.to(precision) for each in wanted)
+    return Judged(right, read.at.isoformat(sep=" "), source)
+
+
+def _string(gold: TypedAnswer, given: Given) -> Judged:
+    value = given.value.get("text") if isinstance(given.value, dict) else given.value
+    source, texts = ("value", [value]) if isinstance(value, str) and value else ("", [])
+    if not source:
+        source, texts = "text", list(given.statements)
+    found = next((each for each in _wordings(gold) if any(states(t, each) for t in texts)), None)
+    return Judged(found is not None, found or "", source)
+
+
+def _boolean(gold: TypedAnswer, given: Given) -> Judged:
+    source, read = "text", values.boolean(given.statements)
+    if isinstance(given.value, bool):
+        source, read = "value", given.value
+    elif read is None and given.kind == "existence" and given.statements:
+        source, read = "outcome", True
+    if read is None:
+        return Judged(None, "", source)
+    return Judged(("true" if read else "false") in _wordings(gold), str(read).lower(), source)
+
+
+def _set(gold: TypedAnswer, given: Given) -> Judged:
+    if isinstance(given.value, list | tuple):
+        source, found = "value", values.entries(given.value)
+        texts: Sequence[str] = found
+    else:
+        longest = max((len(each) for each in _wordings(gold)), default=0)
+        source, found = "text", values.items(given.statements, longest)
+        texts = given.statements
+    wanted = list({normalized(each): each for each in gold.values}.values())
+    stated = [each for each in wanted if any(states(text, each) for text in texts)]
+    extra = {normalized(each) for each in found if not _belongs(each, (*wanted, *gold.accepted))}
+    missed = len(wanted) - len(stated)
+    f1 = Ratio(2 * len(stated), 2 * len(stated) + len(extra) + missed)
+    read = "; ".join([*stated, *(f"+{each}" for each in sorted(extra))])
+    return Judged(not missed and not extra, read, source, f1)
+
+
+def _belongs(item: str, wanted: Sequence[str]) -> bool:
+    """Whether an item states a value, or is a part of one that has a comma in it."""
+    return any(states(item, each) or states(each, item) for each in wanted)
+
+
+def _wordings(gold: TypedAnswer) -> tuple[str, ...]:
+    return (*gold.values, *gold.accepted)
+
+
+_JUDGES = {
+    "integer": _integer,
+    "date": _date,
+    "string": _string,
+    "boolean": _boolean,
+    "set": _set,
+}

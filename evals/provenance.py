@@ -1,0 +1,116 @@
+"""Provenance: what can be said about the code, the libraries and the programs that an evaluation runs."""
+
+import hashlib
+import json
+import platform
+import subprocess
+from functools import cache
+from importlib import import_module
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import Any
+
+import dspy
+
+from evals.manifest import ProgramIdentity
+from programs.base import Program
+
+_ROOMS = ("programs", "data", "runtime", "signatures")
+"""The packages that make an answer. Scores can be computed again, so that evals is not among them."""
+_LIBRARIES = ("spantree", "dspy", "pydantic", "pyarrow", "bm25s")
+_SECRETS = ("key", "token", "secret", "password", "credential", "header")
+_TOLD = ("__dspy_field_type", "prefix", "desc")
+"""What a model is told about a field, besides its name and type."""
+_GIT_SECONDS = 10
+
+
+def library_versions() -> dict[str, str]:
+    """The versions of what an answer depends on, Python included."""
+    found = {"python": platform.python_version()}
+    for name in _LIBRARIES:
+        try:
+            found[name] = version(name)
+        except PackageNotFoundError:
+            found[name] = "not installed"
+    return found
+
+
+@cache
+def code_hash() -> str:
+    """16 hex digits over the source files of the packages that make an answer."""
+    digest = hashlib.sha256()
+    for room in _ROOMS:
+        folder = Path(str(import_module(room).__file__)).parent
+        for path in sorted(folder.rglob("*.py")):
+            digest.update(f"{room}/{path.relative_to(folder).as_posix()}\0".encode())
+            digest.update(path.read_bytes() + b"\0")
+    return digest.hexdigest()[:16]
+
+
+def checkout() -> tuple[str | None, bool | None]:
+    """The commit of this code and whether its files differ from it; None and None where it is no checkout."""
+    root = Path(__file__).parents[1]
+    if not (root / ".git").exists():
+        return None, None
+    commit, status = _git(root, "rev-parse", "HEAD"), _git(root, "status", "--porcelain")
+    return commit or None, None if status is None else bool(status)
+
+
+def _git(root: Path, *words: str) -> str | None:
+    try:
+        done = subprocess.run(
+            ["git", "-C", str(root), *words],
+            capture_output=True,
+            text=True,
+            timeout=_GIT_SECONDS,
+            check=True,
+        )
+    except (OSError, subprocess.SubprocessError):
+        return None
+    return done.stdout.strip()
+
+
+def program_identity(program: Program) -> ProgramIdentity:
+    """What makes a program the same one. Keys and other secrets of a model are left out."""
+    predictors = dict(program.named_predictors())
+    state = {name: _state(each) for name, each in predictors.items()}
+    signatures = {name: _signature(each.signature) for name, each in predictors.items()}
+    return ProgramIdentity(
+        type=f"{type(program).__module__}.{type(program).__qualname__}",
+        version=program.version,
+        configuration=program.configuration(program.limits),
+        parameters={
+            "model": _parameters(program.main_lm or dspy.settings.lm),
+            "leaf_model": _parameters(program.leaf_lm or program.main_lm or dspy.settings.lm),
+        },
+        state=_hashed(state),
+        signatures=_hashed(signatures),
+    )
+
+
+def _state(predictor: Any) -> dict[str, Any]:
+    """What optimizers change of a predictor: instructions and demos. Its model is told elsewhere."""
+    state = predictor.dump_state()
+    return {name: value for name, value in state.items() if name in ("demos", "signature")}
+
+
+def _signature(signature: Any) -> list[Any]:
+    fields = [
+        [name, repr(field.annotation), *(str((field.json_schema_extra or {}).get(e)) for e in _TOLD)]
+        for name, field in signature.fields.items()
+    ]
+    return [signature.__name__, signature.instructions, fields]
+
+
+def _parameters(lm: dspy.BaseLM | None) -> dict[str, Any]:
+    kwargs = getattr(lm, "kwargs", {})
+    return {
+        name: value if isinstance(value, str | int | float | bool | None) else repr(value)
+        for name, value in sorted(kwargs.items())
+        if not any(secret in name.lower() for secret in _SECRETS) or name == "max_tokens"
+    }
+
+
+def _hashed(value: Any) -> str:
+    plain = json.dumps(value, sort_keys=True, default=str)
+    return hashlib.sha256(plain.encode("utf-8", "surrogatepass")).hexdigest()[:16]
