@@ -95,7 +95,7 @@ class ScoreRow(LogRow):
     score: SampleScore
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class EvalLog:
     """A log as read: one record a sample, in the order of the plan. `cut`: its last line was cut in half.
 
@@ -107,6 +107,10 @@ class EvalLog:
     records: tuple[SampleRecord, ...]
     cut: bool = False
     rescored: bool = False
+
+    def __repr__(self) -> str:
+        # Short: asyncio.run formats what its coroutine returned, which may be ten thousand answers.
+        return f"<EvalLog {self.folder}: {len(self.records)} of {self.manifest.total} samples>"
 
     @cached_property
     def by_key(self) -> dict[SampleKey, SampleRecord]:
@@ -171,9 +175,7 @@ def read_scores(path: Path) -> dict[tuple[SampleKey, int], SampleScore]:
         return {}
     lines = path.read_bytes().splitlines()
     rows = [_row(ScoreRow, line, path, number) for number, line in enumerate(lines, start=1)]
-    return {
-        ((row.program, row.question_id, row.epoch), row.attempt): row.score for row in rows
-    }
+    return {((row.program, row.question_id, row.epoch), row.attempt): row.score for row in rows}
 
 
 def line_of(row: LogRow) -> bytes:

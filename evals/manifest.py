@@ -104,13 +104,17 @@ def read_manifest(folder: Path) -> Manifest:
             f"there is no evaluation log in {folder}", hint="name a folder that spantree eval made"
         ) from error
     except ValueError as error:
-        raise RunError(f"{path} is damaged: {error}", hint="evaluate into another folder") from error
+        raise RunError(
+            f"{path} is damaged: {error}", hint="evaluate into another folder"
+        ) from error
     if isinstance(content, dict) and content.get("schema_version", 0) > SCHEMA:
         raise RunError(f"{path} is of a newer version", hint="update spantree to read it")
     try:
         return Manifest.model_validate(content)
     except ValidationError as error:
-        raise RunError(f"{path} is no manifest of an evaluation", hint="name another folder") from error
+        raise RunError(
+            f"{path} is no manifest of an evaluation", hint="name another folder"
+        ) from error
 
 
 def differences(old: Manifest, new: Manifest) -> list[str]:

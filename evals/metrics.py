@@ -12,7 +12,7 @@ from typing import Literal, Protocol
 from data.stretches import Stretch, Stretches
 
 Failure = Literal["unknown_source", "bad_range", "quote_mismatch"]
-"""Why a citation does not resolve: no such text, a range that is not inside it, another quote than what stands there."""
+"""Why a citation does not resolve: no such text, a range outside of it, another quote than what stands there."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -224,7 +224,9 @@ def character_coverage(read: Iterable[Stretch], sizes: Mapping[str, int]) -> Rat
 def source_coverage(citations: Iterable[Checked], sources: Iterable[str]) -> Ratio:
     """The share of the sources that are cited. It describes an answer and does not judge it."""
     known = set(sources)
-    return Ratio(len({each.source for each in citations if each.failure is None} & known), len(known))
+    return Ratio(
+        len({each.source for each in citations if each.failure is None} & known), len(known)
+    )
 
 
 # Support

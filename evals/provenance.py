@@ -96,7 +96,11 @@ def _state(predictor: Any) -> dict[str, Any]:
 
 def _signature(signature: Any) -> list[Any]:
     fields = [
-        [name, repr(field.annotation), *(str((field.json_schema_extra or {}).get(e)) for e in _TOLD)]
+        [
+            name,
+            repr(field.annotation),
+            *(str((field.json_schema_extra or {}).get(e)) for e in _TOLD),
+        ]
         for name, field in signature.fields.items()
     ]
     return [signature.__name__, signature.instructions, fields]

@@ -75,7 +75,9 @@ async def evaluate(
         work = _Work(programs, corpora, writer, conduct or Conduct(), listener)
         await work.carry_out({each.id: each for each in questions}, kept)
     finished = read_log(out)
-    return EvalLog(out, finished.manifest, finished.records, cut=writer.cut, rescored=finished.rescored)
+    return EvalLog(
+        out, finished.manifest, finished.records, cut=writer.cut, rescored=finished.rescored
+    )
 
 
 def manifest_of(

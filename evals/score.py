@@ -227,6 +227,8 @@ def _target_coverage(question: Question, answer: Answer, corpus: Corpus) -> Rati
 
     They are partitions of `auto`: undefined for an answer over text that was cut in another way.
     """
+    if not question.required_partitions:
+        return UNDEFINED
     reach = answer.coverage
     told = {*reach.required, *reach.completed, *reach.failed, *reach.unread}
     if not _are_known(told - set(question.required_partitions), corpus):

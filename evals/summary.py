@@ -99,7 +99,7 @@ class Summary(Table):
 
 def summary(scores: Iterable[SampleScore], *, epochs: int = 1) -> Summary:
     """The summary of scores, whatever their order. Raises ValueError where a question has more scores than epochs."""
-    rows = sorted(scores, key=lambda each: (each.question_id, each.model_dump_json()))
+    rows = sorted(scores, key=lambda each: each.question_id)
     _check_repeats(rows, epochs)
     kinds: dict[str, list[SampleScore]] = defaultdict(list)
     for each in rows:
@@ -120,7 +120,9 @@ def _summary(rows: Sequence[SampleScore], by_kind: Mapping[str, Summary]) -> Sum
     return Summary(
         samples=len(rows),
         questions=len({each.question_id for each in rows}),
-        means={name: mean((each.question_id, getattr(each, name)) for each in rows) for name in METRICS},
+        means={
+            name: mean((each.question_id, getattr(each, name)) for each in rows) for name in METRICS
+        },
         micro={name: total(getattr(each, name) for each in rows) for name in MICRO},
         of_all={
             name: Ratio(sum(getattr(each, name).value or 0 for each in rows), len(rows))
@@ -130,7 +132,9 @@ def _summary(rows: Sequence[SampleScore], by_kind: Mapping[str, Summary]) -> Sum
         states=dict(sorted(states.items())),
         correctness=dict(sorted(Counter(each.correctness for each in rows).items())),
         abstention=abstention((each.answerable, each.state) for each in rows),
-        answered_without_citation=Ratio(sum(each.answered_without_citation for each in rows), given),
+        answered_without_citation=Ratio(
+            sum(each.answered_without_citation for each in rows), given
+        ),
         empty_answers=Ratio(sum(each.empty_answer for each in rows), given),
         degraded=Ratio(sum(each.degraded for each in rows), len(rows)),
         costs=_costs(rows),

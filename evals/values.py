@@ -15,11 +15,12 @@ from runtime.lexicon import is_cjk
 
 _TOKEN = re.compile(r"(?<!\w)[-+]?\w+(?:[.,:/@'+\\-]\w+)*")
 _NUMBER = re.compile(r"[-+]?\d{1,18}(?:\.\d+)?")
-_UNITS = (
-    "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen"
-    " fifteen sixteen seventeen eighteen nineteen"
-).split()
-_TENS = "twenty thirty forty fifty sixty seventy eighty ninety".split()
+_UNITS = [
+    *("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine"),
+    *("ten", "eleven", "twelve", "thirteen", "fourteen", "fifteen", "sixteen", "seventeen"),
+    *("eighteen", "nineteen"),
+]
+_TENS = ["twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety"]
 _WORDS = {word: number for number, word in enumerate(_UNITS)}
 _WORDS |= {word: number * 10 for number, word in enumerate(_TENS, 2)}
 _WORDS |= {
@@ -27,7 +28,10 @@ _WORDS |= {
     for number, tens in enumerate(_TENS, 2)
     for unit in _UNITS[1:10]
 }
-_MONTHS = "january february march april may june july august september october november december".split()
+_MONTHS = [
+    *("january", "february", "march", "april", "may", "june", "july", "august", "september"),
+    *("october", "november", "december"),
+]
 _MONTH = "|".join(f"{name[:3]}(?:{name[3:]})?" for name in _MONTHS)
 _CLOCK = r"(?:[t ,]{1,2}(?P<h>\d{2}):(?P<m>\d{2})(?::(?P<s>\d{2})(?:[.,](?P<f>\d{1,9}))?)?)?"
 _DATES = tuple(
@@ -61,10 +65,12 @@ class Moment:
         """The same, no more exact than `precision`."""
         if _PRECISIONS.index(precision) >= _PRECISIONS.index(self.precision):
             return self
-        parts = {"microsecond": 0}
-        parts |= {"second": 0} if precision in ("minute", "day") else {}
-        parts |= {"minute": 0, "hour": 0} if precision == "day" else {}
-        return Moment(self.at.replace(**parts), precision)
+        at = self.at.replace(microsecond=0)
+        if precision in ("minute", "day"):
+            at = at.replace(second=0)
+        if precision == "day":
+            at = at.replace(minute=0, hour=0)
+        return Moment(at, precision)
 
 
 def integer(text: str) -> float | None:

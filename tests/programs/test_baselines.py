@@ -240,6 +240,17 @@ def test_a_count_is_not_made_from_a_ranking(lab: Any) -> None:
     assert ran.answer.outcome == "partial"
 
 
+def test_the_last_line_with_a_string_does_not_come_from_a_ranking(lab: Any) -> None:
+    """The passage that fits best is not the last one: only a search over everything can tell which is."""
+    corpus = lab.corpus(THREE)
+    for which in ("first", "last"):
+        asked = f'Which is the {which} line that mentions "FACT"?'
+        ran = lab.ask(lab.model(), corpus, asked, of=Retrieve)
+        assert ran.answer.claims
+        assert ran.answer.outcome == "partial"
+        assert len(ran.answer.coverage.unread) == 3
+
+
 def test_k_is_how_many_passages_are_read(lab: Any) -> None:
     corpus = lab.corpus({"a.txt": "".join(f"FACT {at} about pumps\n" * 50 for at in range(30))})
     for k in (1, 3, 20):

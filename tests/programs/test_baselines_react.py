@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import dspy
@@ -265,17 +266,55 @@ def test_a_model_that_cannot_be_asked_within_a_tool_stops_the_run(lab: Any) -> N
 
 
 def test_what_a_model_does_wrong_is_told_to_it(lab: Any) -> None:
-    """An unknown tool, arguments that are not valid, a pattern that is none: outputs, and the run goes on."""
-    turns = (
-        call(("open_file", {"path": "/etc/passwd"})),
-        call(("search", {"pattern": 7, "nonsense": True})),
-        call(("search", {"pattern": "/(/"})),
-        SEARCH,
-        submitting(),
+    """An unknown tool, arguments that are not valid, a pattern that is none: outputs, and the run goes on.
+
+    They are told in the words of the tools: no traceback of the host, and none of its paths.
+    """
+    wrong = (
+        ("open_file", {"path": "/etc/passwd"}),
+        ("search", {"pattern": 7, "nonsense": True}),
+        ("search", {"pattern": "/(/"}),
+        ("search", {}),
+        ("read_span", {"self": 1, "instance": 2, "given": {}, "first_line": "one"}),
+        ("count", {"pattern": "FACT", "by": "color"}),
+        ("subcall", {"question": ["a"], "span_ids": {"a": 1}}),
+        ("submit", {"claims": [{"text": "So.", "evidence": "it is known"}]}),
     )
+    turns = [*(call(each) for each in wrong), SEARCH, submitting()]
     ran = lab.ask(lab.model(ReactTurn=script(*turns)), lab.corpus(FILES), ASKED, of=ReAct)
     assert ran.answer.outcome == "answered"
-    assert len(ran.engine.log) == 5
+    assert len(ran.engine.log) == len(turns)
+    told = ran.engine.log[-1].prompt
+    assert "Traceback" not in told
+    assert str(Path(dspy.__file__).parent) not in told
+    assert str(Path(__file__).parents[2]) not in told
+    assert "pattern: Field required. search takes: pattern, ignore_case, source, cursor" in told
+    assert "not accepted: answer: Field required" in told
+    assert [act.tool for act in ran.state.acted if act.tool != "submit"] == [
+        "search", "search", "search", "read_span", "count", "subcall", "search",
+    ]  # fmt: skip
+
+
+def test_a_model_is_told_what_the_arguments_are(lab: Any) -> None:
+    """What is not checked by DSPy is told to the model all the same: types, defaults, what is required."""
+    model = lab.model(ReactTurn=script(SEARCH, submitting()))
+    ran = lab.ask(model, lab.corpus(FILES), ASKED, of=ReAct)
+    assert ran.answer.outcome == "answered"
+    prompt = ran.engine.log[0].prompt
+    assert "'ignore_case': {'type': 'boolean', 'default': False}" in prompt
+    assert "Submit the final answer and the claims that prove it." in prompt
+
+
+def test_arguments_of_another_type_are_taken_for_what_they_mean(lab: Any) -> None:
+    """A cursor in quotes, one id that is no list: models write that, and it is clear what it means."""
+    lenient = call(
+        ("search", {"pattern": "FACT", "cursor": "0", "ignore_case": "true", "source": None}),
+        ("subcall", {"question": "What is said?", "span_ids": "a.log"}),
+    )
+    model = lab.model(ReactTurn=script(lenient, submitting()))
+    ran = lab.ask(model, lab.corpus(FILES), ASKED, of=ReAct)
+    assert len(ran.answer.claims) == 2
+    assert [step.status for step in ran.state.frames["root"].steps] == ["completed"] * 3
 
 
 def test_one_reply_asks_for_no_flood_of_calls(lab: Any) -> None:

@@ -174,8 +174,11 @@ def test_a_frame_that_found_nothing_is_an_error(lab: Any) -> None:
     play(lab, lab.corpus(many()), script)
 
 
-@pytest.mark.parametrize("limits", [Limits(depth=1), Limits(frames=1)])
-def test_without_depth_left_it_is_analyzed_in_place(lab: Any, limits: Limits) -> None:
+@pytest.mark.parametrize(
+    ("limits", "why"),
+    [(Limits(depth=1), "no depth is left"), (Limits(frames=1), "all the frames that it may have")],
+)
+def test_without_depth_left_it_is_analyzed_in_place(lab: Any, limits: Limits, why: str) -> None:
     """nano-rlm#130: depth lives on the host. No argument and no question opens a level more."""
 
     async def script(hand: Hand) -> None:
@@ -184,6 +187,7 @@ def test_without_depth_left_it_is_analyzed_in_place(lab: Any, limits: Limits) ->
 
     ran = play(lab, lab.corpus(many()), script, limits=limits)
     assert ran.warned == ["depth"]
+    assert why in ran.answer.warnings[0]
     assert ran.answer.receipt.max_depth == 1
 
 

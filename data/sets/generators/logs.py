@@ -21,7 +21,7 @@ _SPAN_MS = 14 * 3600 * 1000
 
 _AVERAGE = 92
 _BLOCK = 7
-"""Lines: in each block of a source stands one of the spread events, so that every partition has one."""
+"""Lines: in each block of a source stands the event that is spread, so that every partition has it."""
 
 _USERS = 60
 _RARE = 4
@@ -52,7 +52,7 @@ EVENTS = (
 """What is written all day long."""
 
 SPREAD = ("login failed", "payment declined", "upstream timeout", "slow query")
-"""Of these one stands in every block."""
+"""One of these, drawn for each log, stands in every block."""
 
 RARE = (
     Event("certificate renewed", "INFO", "certificate renewed, serial {n}", 0),
@@ -67,11 +67,21 @@ _ALL = (*EVENTS, *RARE)
 _LEVELS = ("DEBUG", "INFO", "WARN", "ERROR", "FATAL")
 
 
-def log(chance: Chance, characters: int, services: int = 3) -> tuple[list[Document], Records]:
-    """Log files of about so many characters in all, one a service, and the records that they were made of."""
+@dataclass(frozen=True, slots=True)
+class Log:
+    """Log files, one a service, the records that they were made of, and the event that every partition has."""
+
+    documents: tuple[Document, ...]
+    records: Records
+    spread: str
+
+
+def log(chance: Chance, characters: int, services: int = 3) -> Log:
+    """A log of about so many characters in all."""
+    spread = chance.pick(SPREAD)
     names = tuple(f"{each}.log" for each in SERVICES[:services])
     lines = max(_BLOCK * 3, characters // services // _AVERAGE)
-    parts = [_part(chance, name, lines) for name in names]
+    parts = [_part(chance, name, lines, spread) for name in names]
     text = pa.concat_arrays([each.text for each in parts])
     records = Records(
         names,
@@ -85,7 +95,8 @@ def log(chance: Chance, characters: int, services: int = 3) -> tuple[list[Docume
             "user": Field(USERS, np.concatenate([each.user for each in parts])),
         },
     )
-    return [Document(n, _joined(p.text)) for n, p in zip(names, parts, strict=True)], records
+    documents = (Document(n, _joined(p.text)) for n, p in zip(names, parts, strict=True))
+    return Log(tuple(documents), records, spread)
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,8 +110,8 @@ class _Part:
     user: Ints
 
 
-def _part(chance: Chance, name: str, lines: int) -> _Part:
-    event = _events(chance, name, lines)
+def _part(chance: Chance, name: str, lines: int, spread: str) -> _Part:
+    event = _events(chance, name, lines, spread)
     level = np.array([_LEVELS.index(each.level) for each in _ALL])[event]
     user = chance.many(f"{name}/user", lines).below(_USERS)
     gaps = chance.many(f"{name}/time", lines).below(1000) + 1
@@ -111,14 +122,13 @@ def _part(chance: Chance, name: str, lines: int) -> _Part:
     return _Part(text, time, event, level, np.where(with_user, user, -1))
 
 
-def _events(chance: Chance, name: str, lines: int) -> Ints:
-    """The event of every line: by weight, one of SPREAD in each block, and the rare ones here and there."""
+def _events(chance: Chance, name: str, lines: int, spread: str) -> Ints:
+    """The event of every line: by weight, the one that is spread in each block, and the rare ones here and there."""
     event = chance.many(f"{name}/event", lines).weighted([each.weight for each in EVENTS])
     blocks = -(-lines // _BLOCK)
     place = chance.many(f"{name}/place", blocks).below(_BLOCK)
-    spread = np.array([[each.name for each in EVENTS].index(each) for each in SPREAD])
     rows = np.minimum(np.arange(blocks) * _BLOCK + place, lines - 1)
-    event[rows] = spread[chance.below(len(SPREAD))] if blocks == 0 else spread[0]
+    event[rows] = [each.name for each in EVENTS].index(spread)
     free = np.setdiff1d(np.arange(lines), rows)
     for number, each in enumerate(RARE):
         if chance.percent(60):

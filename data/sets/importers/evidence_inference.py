@@ -17,20 +17,12 @@ from data.sets.importers.records import Record, data_files, read_file
 
 Code = Literal["-1", "0", "1"]
 _ANSWERS: dict[Code, TypedAnswer] = {
-    "1": TypedAnswer(
-        type="string",
-        values=("significantly increased",),
-        accepted=("increased", "increase", "significant increase", "significantly increase"),
-    ),
-    "-1": TypedAnswer(
-        type="string",
-        values=("significantly decreased",),
-        accepted=("decreased", "decrease", "significant decrease", "significantly decrease"),
-    ),
+    "1": TypedAnswer(type="string", values=("significantly increased",)),
+    "-1": TypedAnswer(type="string", values=("significantly decreased",)),
     "0": TypedAnswer(
         type="string",
         values=("no significant difference",),
-        accepted=("no difference", "not significantly different"),
+        accepted=("no significant differences", "not significantly different"),
     ),
 }
 
@@ -76,7 +68,7 @@ def import_evidence_inference(
 
 
 def _ask(draft: Draft, prompt: _Prompt, marked: Sequence[_Annotation], paper: Path) -> None:
-    votes = Counter(each.code for each in marked).most_common(2)
+    votes = Counter[Code](each.code for each in marked).most_common(2)
     if not votes:
         draft.leave_out("prompts without a valid annotation")
         return
@@ -90,7 +82,7 @@ def _ask(draft: Draft, prompt: _Prompt, marked: Sequence[_Annotation], paper: Pa
     document = (
         documents[0] if documents else draft.document(paper.stem, paper.name, paper.read_bytes())
     )
-    code = next(each.code for each in marked if each.code == votes[0][0])
+    code = votes[0][0]
     agreed = _spans(document, [each for each in marked if each.code == code])
     draft.ask(
         Question(

@@ -4,12 +4,13 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from functools import cached_property
 
 from data.decode import decode
 from data.lines import split_lines
 from data.questions import GoldSpan
-from data.timestamp import TimestampReader, render
+from data.timestamp import TimestampReader
 
 ANY = "<*>"
 """Stands for any text in a template."""
@@ -113,10 +114,9 @@ class LabeledLog:
         )
         return next((each for each in written if each in self.lines[at]), "")
 
-    def iso_time(self, at: int) -> str:
-        """The time of a line as spantree tells it; empty if it reads none."""
-        read = self._reader.read(self.lines[at]) if self._reader else None
-        return render(read) if read else ""
+    def time_read(self, at: int) -> datetime | None:
+        """The time of a line as spantree reads it; None if it reads none."""
+        return self._reader.read(self.lines[at]) if self._reader else None
 
     @cached_property
     def _events(self) -> dict[str, tuple[int, ...]]:

@@ -6,6 +6,7 @@ asked: templates that match other lines than the table says, and components that
 """
 
 from collections.abc import Iterator, Sequence
+from datetime import datetime
 from pathlib import Path
 from random import Random
 
@@ -16,6 +17,7 @@ from data.sets.importers.answers import NO_ANSWER
 from data.sets.importers.draft import Draft
 from data.sets.importers.labeled_log import Facet, LabeledLog, matcher
 from data.sets.importers.records import Record, data_files, read_file
+from data.timestamp import NO_YEAR
 
 TABLE = "_structured.csv"
 VALUES_ASKED = 8
@@ -112,16 +114,21 @@ def _extremes(log: LabeledLog, facet: Facet, value: str) -> Iterator[Question]:
     for name, at in (("first", lines[0]), ("last", lines[-1])):
         written = log.time(at)
         if written and len(lines) > 1:
-            iso = log.iso_time(at)
-            accepted = (iso,) if iso not in ("", written) else ()
             yield _asked(
                 log,
                 f"Of the lines of {log.source} that {facet.told(value)}, which time does "
                 f"the {name} one in the file bear?",
-                TypedAnswer(type="string", values=(written,), accepted=accepted),
+                _time(written, log.time_read(at)),
                 [[log.spans[at]]],
                 (name, facet.name),
             )
+
+
+def _time(written: str, read: datetime | None) -> TypedAnswer:
+    """A time as a date, or as the words of a log that names no year."""
+    if read is None or read.year == NO_YEAR:
+        return TypedAnswer(type="string", values=(written,))
+    return TypedAnswer(type="date", values=(read.isoformat(),), accepted=(written,))
 
 
 def _about_facets(log: LabeledLog) -> Iterator[Question]:

@@ -1,0 +1,135 @@
+"""Overhead of the evaluation harness: an evaluation with its log, against the same program called in a plain loop.
+
+    python benchmarks/harness.py [--questions 60] [--rounds 5] [--program recursive]
+
+Both sides answer the questions that ship, as often as needed, with the embedded reader, one sample at a time. The plain loop
+keeps nothing but the answers; the evaluation scores them, writes each to the disk and reads the log at the end. Rounds
+alternate, and the ratio is the median of their ratios. Beside it: what the harness costs for a program that does nothing.
+"""
+
+import argparse
+import asyncio
+import statistics
+import tempfile
+import time
+from collections.abc import Callable
+from functools import cache
+from pathlib import Path
+
+import dspy
+
+from data.corpus import Corpus, open_corpus
+from data.questions import CorpusEntry, GoldSpan, Question, QuestionSet, TypedAnswer
+from data.samples import questions, samples_path
+from evals.executor import Factory
+from evals.run import Conduct, evaluate
+from programs.answer import Answer
+from programs.base import Program
+from runtime.models.make import make_lm
+from spantree.cli.catalog import PROGRAMS
+
+
+class Canned(Program):
+    """A stand-in that gives one answer at once."""
+
+    def __init__(self, answer: Answer) -> None:
+        super().__init__()
+        self.answer = answer
+
+    async def aforward(
+        self, question: str, corpus: Corpus, limits: object = None
+    ) -> dspy.Prediction:
+        return dspy.Prediction(answer=self.answer)
+
+
+def lookups(number: int, opened: Callable[[str], Corpus]) -> QuestionSet:
+    """A set of `number` questions: those of the samples that have an answer, again and again."""
+    known = [each for each in questions() if each.answerable]
+    chosen = [known[at % len(known)] for at in range(number)]
+    rows = tuple(
+        Question(
+            id=f"{each.id}-{at}",
+            question=each.question,
+            corpus=each.corpus,
+            kind="lookup",
+            gold=tuple(
+                tuple(tuple(GoldSpan(**span.model_dump()) for span in spans) for spans in fact)
+                for fact in each.facts
+            ),
+            answer=TypedAnswer(type="string", values=(str(each.answer),)),
+            answerable=True,
+        )
+        for at, each in enumerate(chosen)
+    )
+    entries = tuple(
+        CorpusEntry(name=name, paths=(name,), version=opened(name).version)
+        for name in dict.fromkeys(each.corpus for each in chosen)
+    )
+    return QuestionSet(
+        name="bench", made_by="benchmarks/harness.py", corpora=entries, questions=rows
+    )
+
+
+def plain(build: Factory, made: QuestionSet, opened: Callable[[str], Corpus]) -> float:
+    """Seconds for a loop that calls the program."""
+
+    async def loop() -> list[Answer]:
+        program = build()
+        return [
+            (await program.acall(question=each.question, corpus=opened(each.corpus))).answer
+            for each in made.questions
+        ]
+
+    begun = time.perf_counter()
+    with dspy.context(trace=None):
+        asyncio.run(loop())
+    return time.perf_counter() - begun
+
+
+def evaluated(
+    build: Factory, made: QuestionSet, opened: Callable[[str], Corpus], out: Path
+) -> float:
+    """Seconds for an evaluation of the same."""
+    begun = time.perf_counter()
+    work = evaluate({"bench": build}, made, opened, out, conduct=Conduct(concurrency=1))
+    log = asyncio.run(work)
+    assert len(log.records) == len(made.questions)
+    assert log.errors == ()
+    return time.perf_counter() - begun
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--questions", type=int, default=60)
+    parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--program", default="recursive", choices=PROGRAMS)
+    given = parser.parse_args()
+    with tempfile.TemporaryDirectory(prefix="spantree-harness-") as folder:
+        opened = cache(lambda name: open_corpus([samples_path(name)], store=Path(folder, "store")))
+        made = lookups(given.questions, opened)
+        lm = make_lm("extractive")
+
+        def build() -> Program:
+            program = PROGRAMS[given.program].build({}, lm=lm)
+            assert isinstance(program, Program)
+            return program
+
+        first = build()(
+            question=made.questions[0].question, corpus=opened(made.questions[0].corpus)
+        )
+        pairs = []
+        for number in range(given.rounds):
+            alone = plain(build, made, opened)
+            pairs.append((alone, evaluated(build, made, opened, Path(folder, f"log{number}"))))
+        empty = evaluated(lambda: Canned(first.answer), made, opened, Path(folder, "empty"))
+    for name, seconds in zip(("plain loop", "evaluation"), zip(*pairs, strict=True), strict=True):
+        each = 1000 * statistics.median(seconds) / given.questions
+        print(f"{name:12} {statistics.median(seconds):7.2f} s {each:8.2f} ms a sample")
+    print(f"{'alone':12} {empty:7.2f} s {1000 * empty / given.questions:8.2f} ms a sample")
+    print(f"ratio        {statistics.median(b / a for a, b in pairs):7.3f}")
+
+
+if __name__ == "__main__":
+    main()
