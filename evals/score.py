@@ -108,6 +108,7 @@ def score(
     target = _target_coverage(question, given, corpus)
     covered = _is_covered(given, target)
     state = STATES[given.outcome]
+    given_one, empty = state in ("answer", "partial"), not shown and given.value is None
     correctness, found = _correctness(question, given, shown, covered)
     evidence = _evidence(question, cited, tau)
     correct = _ratio({"unparsed": None, "error": None}.get(correctness, correctness == "correct"))
@@ -132,8 +133,8 @@ def score(
         unknown_sources=metrics.failures(cited, "unknown_source"),
         bad_ranges=metrics.failures(cited, "bad_range"),
         quote_mismatches=metrics.failures(cited, "quote_mismatch"),
-        answered_without_citation=bool(shown) and not cited,
-        empty_answer=state in ("answer", "partial") and not shown,
+        answered_without_citation=given_one and not empty and not cited,
+        empty_answer=given_one and empty,
         target_coverage=target,
         **_reach(given, cited, corpus),
         unsupported=unsupported,

@@ -220,7 +220,10 @@ def mcnemar_exact(gained: int, lost: int) -> float:
     flips = gained + lost
     if not flips:
         return 1.0
-    tail = sum(math.comb(flips, each) for each in range(min(gained, lost) + 1))
+    ways = tail = 1
+    for each in range(min(gained, lost)):
+        ways = ways * (flips - each) // (each + 1)
+        tail += ways
     return min(1.0, 2 * tail / 2**flips)
 
 

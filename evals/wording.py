@@ -29,6 +29,7 @@ def normalized(text: str) -> str:
 def folded(text: str) -> str:
     """A text in which values are looked for: as a value, with the punctuation around it."""
     plain = unicodedata.normalize("NFKC", text).translate(_MARKS).casefold()
+    plain = unicodedata.normalize("NFKC", plain)  # casefolding takes some letters apart
     plain = _GROUPED.sub(lambda match: match.group().replace(",", ""), plain)
     pieces = plain.split()
     return "".join(
@@ -77,4 +78,4 @@ def _goes_on(edge: str, beyond: str) -> bool:
 
 def _lettered(char: str) -> bool:
     """Whether a character is a part of words with spaces between them."""
-    return (char.isalnum() or char == "_") and not is_cjk(char)
+    return char.isalnum() and not is_cjk(char)

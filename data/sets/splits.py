@@ -1,15 +1,19 @@
 """Splits by document: questions that share a document are in one split, so that nothing is learned by heart.
 
 A document is the same wherever its bytes are the same: a copy of it in another corpus counts as the document itself.
+So does what a twin was made of: a question with the tag `twin:ID` stays with the question of that id.
 """
 
 import random
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from data.corpus import Corpus
 from data.questions import Question, QuestionSet, Split
+
+TWIN = "twin:"
+"""Begins a tag that names the question of which this one is a twin."""
 
 SPLITS: tuple[Split, ...] = ("train", "validation", "test")
 
@@ -29,15 +33,23 @@ def documents_of(question: Question) -> tuple[str, ...]:
     return tuple(dict.fromkeys((*question.documents, *gold)))
 
 
+def _ties(question: Question, hashes: Mapping[tuple[str, str], str]) -> Iterator[tuple[str, str]]:
+    """What ties a question to others, as a key and as a name to be read."""
+    for source in documents_of(question):
+        yield _key(question.corpus, source, hashes), f"{question.corpus}/{source}"
+    twins = [tag.removeprefix(TWIN) for tag in question.tags if tag.startswith(TWIN)]
+    for each in (question.id, *twins):
+        yield f"twin\0{each}", f"the text of {each}"
+
+
 def leaks(questions: Iterable[Question], corpora: Mapping[str, Corpus]) -> list[Leak]:
     """The documents that are in more than one split."""
     hashes = _hashes(corpora)
     seen: dict[str, dict[Split, str]] = defaultdict(dict)
     names: dict[str, str] = {}
     for question in questions:
-        for source in documents_of(question):
-            key = _key(question.corpus, source, hashes)
-            names.setdefault(key, f"{question.corpus}/{source}")
+        for key, name in _ties(question, hashes):
+            names.setdefault(key, name)
             seen[key].setdefault(question.split, question.id)
     return [
         Leak(names[key], tuple(found.values()), _told(names[key], found))
@@ -89,8 +101,8 @@ def _groups(
 
     first: dict[str, int] = {}
     for at, question in enumerate(questions):
-        for source in documents_of(question):
-            other = first.setdefault(_key(question.corpus, source, hashes), at)
+        for key, _ in _ties(question, hashes):
+            other = first.setdefault(key, at)
             parent[root(at)] = root(other)
     groups: dict[int, list[int]] = defaultdict(list)
     for at in range(len(questions)):

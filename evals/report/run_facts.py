@@ -88,7 +88,10 @@ def receipt(record: SampleRecord) -> Pairs:
         found += [
             ("model", shown(used["model"])),
             ("leaf model", shown(used["leaf_model"])),
-            ("calls", f"{used['calls']:,} ({used['cached_calls']:,} cached, {used['failed_calls']:,} failed)"),
+            (
+                "calls",
+                f"{used['calls']:,} ({used['cached_calls']:,} cached, {used['failed_calls']:,} failed)",
+            ),
             ("tokens", f"{used['input_tokens']:,} in, {used['output_tokens']:,} out"),
             ("cost", cost),
             ("greatest depth", f"{used['max_depth']:,}"),

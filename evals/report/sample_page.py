@@ -143,10 +143,10 @@ def sample_page(
     )
 
 
-def _view(
-    question: Question, record: SampleRecord, claims: Sequence[Claim], texts: Texts
-) -> _View:
-    counted = [each for claim in claims if claim.status != "insufficient" for each in claim.citations]
+def _view(question: Question, record: SampleRecord, claims: Sequence[Claim], texts: Texts) -> _View:
+    counted = [
+        each for claim in claims if claim.status != "insufficient" for each in claim.citations
+    ]
     checked = metrics.checked(counted, texts)
     spans = [span for fact in question.gold for alternative in fact for span in alternative]
     gold = Stretches.of((each.source, each.start, each.end) for each in (*spans, *question.allowed))
@@ -175,7 +175,9 @@ def _given(answer: Mapping[str, Any], record: SampleRecord) -> Pairs:
     if answer and answer["value"] is not None:
         found.append(("typed value", cut(str(answer["value"]), 600)))
     if record.score and record.score.read:
-        found.append(("read as", f"{cut(record.score.read, 600)} (from its {record.score.read_from})"))
+        found.append(
+            ("read as", f"{cut(record.score.read, 600)} (from its {record.score.read_from})")
+        )
     return tuple(found)
 
 
@@ -217,7 +219,9 @@ def _citation(citation: Citation, view: _View) -> Quote:
         found = pieces(view.texts, checked.place, Stretches.of([checked.place]), view.gold)
         return Quote(place, tags, (claimed, *found))
     here = Stretches.of([checked.place])
-    return Quote(place, _standing(checked, view), pieces(view.texts, checked.place, here, view.gold))
+    return Quote(
+        place, _standing(checked, view), pieces(view.texts, checked.place, here, view.gold)
+    )
 
 
 def _standing(checked: Checked, view: _View) -> tuple[Tag, ...]:

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Literal
 
 from data.stretches import Stretches
@@ -73,7 +74,7 @@ def _window(
             if start < edge < end
         }
     )
-    for begin, stop in zip(edges, edges[1:], strict=False):
+    for begin, stop in pairwise(edges):
         on = [
             name
             for name, each in intervals.items()

@@ -1,13 +1,13 @@
 """SVG as a part of a page: a figure of matplotlib without styles, fonts, names and colors of its own.
 
-A page that forbids inline styles can hold it, and its colors are variables of the page, so that it is right in the light
-and in the dark. The same figure gives the same bytes.
+A page that forbids inline styles can hold it, and its colors are variables of the page, so that it is right in the
+light and in the dark. The same figure gives the same bytes.
 """
 
 import io
 import re
 import warnings
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 from xml.etree import ElementTree
 
 if TYPE_CHECKING:
@@ -18,7 +18,7 @@ FAINT = "#020202"
 SERIES = 10
 """Colors of series that a page defines: `--s0` to `--s9`."""
 
-SETTINGS = {
+SETTINGS: Any = {
     "svg.fonttype": "none",
     "svg.hashsalt": "spantree",
     "text.parse_math": False,

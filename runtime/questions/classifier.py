@@ -194,7 +194,7 @@ def classify(question: str, overview: str) -> Classification:
     corpus = read_overview(overview)
     frame = without_quotes(asked)
     kind, signal = _kind(frame)
-    if kind == "count" and not corpus.is_prose and _DIFFERENT.search(frame):
+    if kind == "count" and not corpus.is_prose and counts_different(frame):
         kind, signal = "list", "different things are listed, not counted in lines"
     if kind == "count" and ranks_values(frame):
         kind, signal = "lookup", "which value occurs most is no number of lines"
@@ -208,6 +208,11 @@ def classify(question: str, overview: str) -> Classification:
             patterns = counted_words(frame, corpus)
     reason = f'"{signal}": {kind}' if kind != "lookup" else signal or _LOOKUP
     return Classification(kind, kind in REQUIRES_ALL, patterns, f"{reason}.")
+
+
+def counts_different(frame: str) -> bool:
+    """Whether a question, without what it quotes, asks how many different things there are."""
+    return _DIFFERENT.search(frame) is not None
 
 
 def named_strings(question: str, corpus: Overview, *, apart: bool = False) -> list[str]:

@@ -25,7 +25,21 @@ _COURSE = re.compile(
 )
 
 
+_EXCEPTED = re.compile(
+    r"\b(?:other than|except(?:ing)?(?:\s+for)?|besides|apart from|aside from)\s+(?:(?:the|an?)\s+)?"
+    r"(?P<what>[\w.@:/-]*\w)"
+    r"|除了?\s*(?P<whom>[A-Za-z0-9_.@:/-]*[A-Za-z0-9_])\s*(?:以外|之外|外)?",
+    re.IGNORECASE | re.ASCII,
+)
+
+
 def unframed(question: str) -> str:
-    """The question without the words that only ask; the whole of it where nothing else is left."""
-    left = _FRAME.sub(" ", _COURSE.sub(r"\1", question.strip()))
+    """The question without the words that only ask, or name an exception; the whole of it where nothing is left."""
+    left = _EXCEPTED.sub(" ", _FRAME.sub(" ", _COURSE.sub(r"\1", question.strip())))
     return left if re.search(r"\w", left) else question
+
+
+def exceptions(question: str) -> list[str]:
+    """The words that a question names as exceptions: what has them is no answer ("any user other than root")."""
+    found = (each["what"] or each["whom"] for each in _EXCEPTED.finditer(question))
+    return list(dict.fromkeys(found))

@@ -58,9 +58,8 @@ def outcome_words(answer: Answer) -> str:
             return "all that had to be examined was, and it is not there"
         case "not_found_in_covered":
             gaps = _gaps(answer.coverage)
-            whole = answer.coverage.ratio == 1.0
-            reason = "something was found, but no answer was stated from it" if whole else ""
-            return "; ".join(gaps) or reason or "not all of the text was examined"
+            reason = _UNSTATED if _is_unstated(answer) else "not all of the text was examined"
+            return "; ".join(gaps) or reason
         case "escalated":
             return "a person has to decide"
         case "failed":
@@ -70,7 +69,16 @@ def outcome_words(answer: Answer) -> str:
 def outcome_title(answer: Answer) -> str:
     """The outcome as a title, with what it lacks."""
     words = outcome_words(answer)
-    return f"{_TITLES[answer.outcome]}: {words}" if words else _TITLES[answer.outcome]
+    title = "No answer" if words == _UNSTATED else _TITLES[answer.outcome]
+    return f"{title}: {words}" if words else title
+
+
+def _is_unstated(answer: Answer) -> bool:
+    """Whether everything was examined, and something found of which nothing was stated."""
+    return answer.outcome == "not_found_in_covered" and answer.coverage.ratio == 1.0
+
+
+_UNSTATED = "something was found, but nothing was stated from it"
 
 
 _TITLES = {

@@ -187,7 +187,7 @@ def test_abstention_is_that_of_the_reference(rows: list[tuple[bool, str]]) -> No
         for name, states in found.counts.items()
         for state, number in states.items()
     }
-    assert counts == expected["counts"]
+    assert counts == {name: number for name, number in expected["counts"].items() if number}
 
 
 @pytest.mark.parametrize("tau", [0, -0.5, 1.5, float("nan")])

@@ -362,6 +362,35 @@ class TestRankings:
         assert texts(ask(question, "lookup", [claim("c1", said)])) == [said]
 
 
+class TestDifferentValues:
+    """How many different things there are is no list of the lines that mention them."""
+
+    @pytest.mark.parametrize(
+        ("question", "unknown"),
+        [
+            ("How many different addresses tried to log in?", "cannot count different values"),
+            ("有多少个不同的地址登录失败？", "不能统计"),
+        ],
+    )
+    def test_nothing_is_stated_and_the_reason_is(self, question: str, unknown: str) -> None:
+        claims = [claim("c1", "Failed password for root from 10.0.0.1 登录失败 地址")]
+        reply = ask(question, "list", claims)
+        assert texts(reply) == []
+        assert unknown in reply.unknowns[0]
+
+    def test_values_that_code_told_apart_answer_it(self) -> None:
+        values = [value("distinct", "10.0.0.1 (3)\n10.0.0.2 (1)")]
+        reply = ask("How many different addresses logged in?", "list", [], values)
+        assert texts(reply) == ["Distinct values: 10.0.0.1 (3); 10.0.0.2 (1)."]
+
+
+def test_a_count_of_statements_is_told_in_its_own_words() -> None:
+    """It is not dressed up as one of lines."""
+    counts = [value("count_of_statements", "7 statements reported by readers", "c1")]
+    reply = ask('How many lines mention "Failed"?', "count", [claim("c1", "Failed")], counts)
+    assert texts(reply) == ["7 statements reported by readers"]
+
+
 def test_what_another_clause_asks_for_is_stated_beside_the_count() -> None:
     counts = [value("count", '2 lines match "Failed".', "c1")]
     claims = [claim("c1", "Failed for root"), claim("c2", "Accepted for fztu")]

@@ -3,7 +3,7 @@
 import pytest
 
 from runtime.lexicon import stems
-from runtime.questions.framing import unframed
+from runtime.questions.framing import exceptions, unframed
 
 
 @pytest.mark.parametrize(
@@ -38,3 +38,21 @@ def test_words_that_only_ask_are_left_out(question: str, about: list[str]) -> No
 )
 def test_words_that_say_something_stay(question: str) -> None:
     assert unframed(question).split() == question.split()
+
+
+@pytest.mark.parametrize(
+    ("question", "named"),
+    [
+        ("Did any user other than root log in?", ["root"]),
+        ("Which hosts except db-1.local failed, apart from the db-2?", ["db-1.local", "db-2"]),
+        ("除了root以外还有谁登录？", ["root"]),
+        ("Was there another user than root?", []),
+        ("", []),
+    ],
+)
+def test_what_a_question_names_as_an_exception(question: str, named: list[str]) -> None:
+    assert exceptions(question) == named
+
+
+def test_an_exception_is_not_what_a_question_is_about() -> None:
+    assert stems(unframed("Did any user other than root log in?")) == ["user", "log"]

@@ -343,3 +343,42 @@ def test_every_quote_is_a_slice_of_its_span(
         assert each.quote in spans[each.span_id].text
         assert each.quote == each.quote.strip() != ""
     assert reading == read_leaf(question, kind, patterns, list(spans.values()), [])
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "Did any user other than root fail to log in?",
+        "Is there any failed login besides the root?",
+        "除了root以外，是否有 user failed login？",
+    ],
+)
+def test_what_a_question_excepts_is_no_answer(question: str) -> None:
+    lines = "user root failed login\nuser guest failed login\nuser root-2 failed login\n"
+    found = quotes(read(question, lines, kind="existence"))
+    assert "user guest failed login" in "\n".join(found)
+    assert not any("user root failed" in each for each in found)
+
+
+def test_words_that_only_ask_are_not_looked_for() -> None:
+    """The fewest words of a meeting are "list", "everything" and "said"."""
+    text = "Big buttons, positive. The case is yellow. Buttons not too small."
+    asked = "List everything that was said about the buttons."
+    found = "\n".join(quotes(read(asked, text, kind="list")))
+    assert "Big buttons" in found
+    assert "not too small" in found
+    assert "yellow" not in found
+
+
+def test_half_of_what_is_asked_for_does_not_exist() -> None:
+    """Plastic is mentioned, recycling is not."""
+    text = "Hard plastic. So probably plastic or something. The case is yellow."
+    assert quotes(read("Is there any talk about recycling plastic?", text, kind="existence")) == []
+
+
+def test_a_list_of_what_mentions_a_phrase_has_nothing_beside_it() -> None:
+    text = "It won't take a lot of batteries. No battery use. Good."
+    found = quotes(
+        read("列出所有提到“batteries”的行。", text, kind="list", patterns=['"batteries"'])
+    )
+    assert found == ["It won't take a lot of batteries."]

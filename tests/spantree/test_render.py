@@ -375,3 +375,12 @@ def test_an_unknown_cost_is_not_no_cost() -> None:
     assert cost_words(0.0) == "no cost"
     assert cost_words(0.01234) == "$0.0123"
     assert cost_words(1234.5) == "$1,234.50"
+
+
+def test_what_was_found_and_not_stated_is_not_called_absent() -> None:
+    """ "Not found: something was found" would contradict itself."""
+    whole = printed(made(outcome="not_found_in_covered"))
+    assert whole.startswith("No answer: something was found, but nothing was stated from it\n")
+    part = WHOLE.model_copy(update={"completed": ("p1",), "unread": ("p2",)})
+    cut = printed(made(outcome="not_found_in_covered", coverage=part))
+    assert cut.startswith("Not found in what was examined: 1 partition not examined\n")

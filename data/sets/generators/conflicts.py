@@ -106,10 +106,11 @@ def _one_stale(topic: Topic, chance: Chance, names: Names) -> Case:
 def _retraction(topic: Topic, chance: Chance, names: Names) -> Case:
     wrong = tell(topic, chance, names)
     right = retell(wrong, topic, chance, names)
+    when = _WRITTEN[topic.language][_MIDDLE]
     if topic.language == "zh":
-        said = f"更正：{_WRITTEN['zh'][_MIDDLE]}关于{wrong.subject}的说法有误，现予撤回。{right.statement}"
+        said = f"更正：{when}关于{wrong.subject}的说法有误，现予撤回。{right.statement}"
     else:
-        said = f"Correction: what was said on {_WRITTEN['en'][_MIDDLE]} about {wrong.subject} is withdrawn. {right.statement}"
+        said = f"Correction: what was said on {when} about {wrong.subject} is withdrawn. {right.statement}"
     entries = (Entry(_MIDDLE, wrong.statement), Entry(_LATE, said))
     return Case(entries, wrong.question, right.answer, lambda spans: (all_of(spans),))
 

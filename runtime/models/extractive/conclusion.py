@@ -10,6 +10,7 @@ from runtime.models.extractive.material import Material
 from runtime.models.extractive.relevance import shares
 from runtime.models.extractive.valuation import COUNTS, is_value, repeats, values_stated
 from runtime.models.extractive.wording import Wording
+from runtime.questions.classifier import counts_different
 from runtime.questions.mentions import demands, names, without_quotes
 from runtime.questions.notation import unique
 from runtime.questions.ranking import ranks_values, states_rank
@@ -39,11 +40,13 @@ class Conclusion:
 
 def conclude(material: Material) -> Conclusion:
     """The statements that answer the question, and what stays open."""
-    ranked = ranks_values(without_quotes(material.asked))
-    recipe = _ranked if ranked else _RECIPES.get(material.kind, _stated)
-    statements = recipe(material)
-    if ranked and not statements:
-        return Conclusion([], [material.wording.no_ranking])
+    frame, words = without_quotes(material.asked), material.wording
+    ranked = ranks_values(frame)
+    different = material.kind == "list" and counts_different(frame)
+    own = _ranked if ranked else _distinct if different else None
+    statements = (own or _RECIPES.get(material.kind, _stated))(material)
+    if own and not statements:
+        return Conclusion([], [words.no_ranking if ranked else words.no_distinct])
     return Conclusion(statements, [] if statements else _open(material))
 
 
@@ -78,6 +81,14 @@ def _ranked(material: Material) -> list[Statement]:
     counts = values_stated(material, lambda value: value.name.startswith("count_by_"))
     said = tuple(claim for claim in material.claims if states_rank(_told(claim)))
     return counts or _sayings(replace(material, claims=said), _MAX_STATEMENTS)
+
+
+def _distinct(material: Material) -> list[Statement]:
+    """How many different things there are: the values that code told apart; lines that mention them are no number."""
+    said = {" ".join(claim.text.split()) for claim in material.claims}
+    return values_stated(
+        material, lambda value: value.name == "distinct" and not repeats(value, said)
+    )
 
 
 def _stated(material: Material) -> list[Statement]:

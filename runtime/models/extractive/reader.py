@@ -1,5 +1,6 @@
 """The leaf reader: the units of the spans shown that support an answer, as claims with verbatim quotes."""
 
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
@@ -12,7 +13,8 @@ from runtime.models.extractive.shown import Shown, shown_units
 from runtime.models.extractive.statements import statements
 from runtime.models.extractive.times import leading_time, times_in
 from runtime.questions.clock import clock_range
-from runtime.questions.mentions import about, quoted_patterns
+from runtime.questions.framing import exceptions
+from runtime.questions.mentions import about, quoted_patterns, without_quotes
 from signatures import ClaimField, EvidenceRef, EvidenceSpan, LeafClaim, TermStatistic
 
 
@@ -46,7 +48,7 @@ def read_leaf(
     if not about(question, patterns):
         # A part of a question is not about the strings of the other parts.
         patterns = quoted_patterns(question, apart=True) or patterns
-    units = list(_within_the_hours(question, _saying_more(question, shown_units(spans))))
+    units = list(_answering(question, shown_units(spans)))
     if kind == "conflict":
         found = statements(question, patterns, terms, units)
         return _reading(
@@ -60,6 +62,19 @@ def read_leaf(
     chosen = supporting(kind, patterns, focus, units)
     stretches = [_quote(units[group[0]], units[group[-1]]) for group in _groups(chosen, units)]
     return _reading([_Finding(_time(quotes[0][1]), quotes) for quotes in stretches], [])
+
+
+def _answering(question: str, units: Sequence[Shown]) -> Iterator[Shown]:
+    """The units; what cannot be an answer, by its words or its time, is context only."""
+    return _without_exceptions(question, _within_the_hours(question, _saying_more(question, units)))
+
+
+def _without_exceptions(question: str, units: Iterable[Shown]) -> Iterator[Shown]:
+    """The units; one that holds what the question names as an exception is context only."""
+    named = exceptions(without_quotes(question))
+    held = re.compile("|".join(rf"(?<!\w){re.escape(each)}(?!\w)" for each in named), re.IGNORECASE)
+    for unit in units:
+        yield replace(unit, quotable=False) if named and held.search(unit.text) else unit
 
 
 def _saying_more(question: str, units: Sequence[Shown]) -> Iterator[Shown]:

@@ -44,6 +44,7 @@ class Wording:
     not_computed: str
     no_conflict: str
     no_ranking: str
+    no_distinct: str
     weak_only: str
 
 
@@ -84,6 +85,7 @@ ENGLISH = Wording(
     nothing_in="What was read: {coverage}",
     not_computed="No computed value states: {question}",
     no_ranking="This reader cannot rank values by how often they occur: ask for the count of one value.",
+    no_distinct="This reader cannot count different values: ask for the count of one value, or for the list.",
     no_conflict="No contradiction was found in the text that was read.",
     weak_only="The claims at hand are related to the question but do not answer it.",
 )
@@ -119,6 +121,7 @@ CHINESE = Wording(
     nothing_in="已读范围：{coverage}",
     not_computed="没有计算结果可以说明：{question}",
     no_ranking="内置阅读器不能按出现次数给取值排序：请改问某一个值的数量。",
+    no_distinct="内置阅读器不能统计有多少个不同的取值：请改问某一个值的数量，或请它列出。",
     no_conflict="在已读的文本中没有发现矛盾。",
     weak_only="现有的陈述与问题相关，但不足以回答。",
 )

@@ -1,0 +1,220 @@
+"""Tables of the report: programs by metric, by kind of question, by what they cost and by what they covered."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from urllib.parse import urlencode
+
+from evals.abstention import abstention
+from evals.contenders import Contender
+from evals.estimates import Estimate, estimate
+from evals.measures import MEASURES, Measure
+from evals.metrics import Ratio
+from evals.report.text import NONE, number, plural, share, shown
+from evals.stats import quantile_interval, quantile_nearest
+from evals.summary import summary
+
+_BARS = 20
+QUALITY = (
+    "verified_correct",
+    "correct",
+    "evidence_recall",
+    "citation_precision",
+    "citation_validity",
+    "unsupported",
+)
+REACH = ("target_coverage", "partition_coverage", "characters_read", "characters_shown")
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """A cell: its value, what is said below it, where it leads, and the length of its bar in steps of 5 %."""
+
+    text: str
+    small: str = ""
+    best: bool = False
+    width: int | None = None
+    link: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """A row of a table. `series` is the color of its program, or None."""
+
+    name: str
+    series: int | None
+    cells: tuple[Cell, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """A table; the first of its columns has the names of the rows."""
+
+    columns: tuple[str, ...]
+    rows: tuple[Line, ...]
+    caption: str = ""
+
+
+@dataclass(frozen=True)
+class Field:
+    """Who is compared on what: programs, clusters of questions, the questions of each kind, and the seed."""
+
+    entered: tuple[Contender, ...]
+    cluster_of: Mapping[str, str]
+    kinds: Mapping[str, tuple[str, ...]]
+    seed: int
+
+    def estimate(self, contender: Contender, name: str, kind: str | None = None) -> Estimate:
+        """A measure of a program, on one kind of question or on all."""
+        within = None if kind is None else self.kinds[kind]
+        return estimate(contender, MEASURES[name], self.cluster_of, within, seed=self.seed)
+
+
+def headline(field: Field) -> Table:
+    """Programs by the metrics of quality, and by whether they know when there is no answer."""
+    columns = [_measured(field, MEASURES[name]) for name in QUALITY]
+    columns.insert(1, [_of_all(each) for each in field.entered])
+    columns += [list(column) for column in zip(*map(_abstention, field.entered), strict=True)]
+    titles = [MEASURES[name].title for name in QUALITY]
+    titles.insert(1, "verified, of all")
+    titles += ["left unanswered, rightly", "left unanswered, wrongly"]
+    counts = [_counted(each) for each in field.entered]
+    return _table(field, ["program", "samples", *titles], [counts, *columns])
+
+
+def spending(field: Field) -> Table:
+    """Programs by what they use."""
+    columns = [
+        _amounts(field, "calls"),
+        _amounts(field, "tokens"),
+        [_cost(each) for each in field.entered],
+        [_seconds(each, 0.5) for each in field.entered],
+        [_seconds(each, 0.95) for each in field.entered],
+    ]
+    titles = [
+        "calls a question",
+        "tokens a question",
+        "cost in all",
+        "seconds, median",
+        "seconds, P95",
+    ]
+    return _table(field, ["program", *titles], columns)
+
+
+def by_kind(field: Field) -> Table:
+    """Verified-correct by kind of question; a cell leads to its samples."""
+    columns = []
+    for kind in field.kinds:
+        found = [field.estimate(each, "verified_correct", kind) for each in field.entered]
+        links = [
+            "#samples&" + urlencode({"program": each.label, "kind": kind}) for each in field.entered
+        ]
+        columns.append(
+            [
+                _cell(each, link=link, best=best, bar=True)
+                for each, link, best in zip(found, links, _best(found, higher=True), strict=True)
+            ]
+        )
+    return _table(field, ["program", *field.kinds], columns)
+
+
+def reach(field: Field) -> Table:
+    """What was examined: shares of partitions and of characters."""
+    titles = [MEASURES[name].title for name in REACH]
+    columns = [_measured(field, MEASURES[name], bar=True, rank=False) for name in REACH]
+    return _table(field, ["program", *titles], columns)
+
+
+def _table(field: Field, titles: Sequence[str], columns: Sequence[Sequence[Cell]]) -> Table:
+    rows = (
+        Line(shown(each.label), at, cells)
+        for at, (each, cells) in enumerate(
+            zip(field.entered, zip(*columns, strict=True), strict=True)
+        )
+    )
+    return Table(tuple(titles), tuple(rows))
+
+
+def _measured(
+    field: Field, measure: Measure, *, bar: bool = False, rank: bool = True
+) -> list[Cell]:
+    found = [field.estimate(each, measure.name) for each in field.entered]
+    best = _best(found, higher=measure.higher) if rank else [False] * len(found)
+    return [_cell(each, best=b, bar=bar) for each, b in zip(found, best, strict=True)]
+
+
+def _cell(found: Estimate, *, link: str = "", best: bool = False, bar: bool = False) -> Cell:
+    width = None if found.mean is None or not bar else round(found.mean * _BARS)
+    told = bounds(found)
+    if found.undefined:
+        told += f"{' ' if told else ''}n={found.questions}"
+    return Cell(share(found.mean), told, best, width, link)
+
+
+def bounds(found: Estimate, write: Callable[[float | None], str] = share) -> str:
+    """An interval as it is written; nothing where it does not exist."""
+    if found.mean is None or found.interval is None:
+        return ""
+    return f"[{write(found.interval.low)}, {write(found.interval.high)}]"
+
+
+def _best(found: Sequence[Estimate], *, higher: bool) -> list[bool]:
+    known = [each.mean for each in found if each.mean is not None]
+    if len(known) < 2 or len(set(known)) < 2:
+        return [False] * len(found)
+    top = max(known) if higher else min(known)
+    return [each.mean == top for each in found]
+
+
+def _counted(contender: Contender) -> Cell:
+    planned = len(contender.log.manifest.questions) * contender.log.manifest.epochs
+    errors = sum(record.state == "error" for record in contender.records)
+    missing = planned - len(contender.records)
+    told = [plural(errors, "error")] if errors else []
+    told += [f"{missing:,} missing"] if missing else []
+    return Cell(f"{len(contender.records):,}", ", ".join(told))
+
+
+def _of_all(contender: Contender) -> Cell:
+    """Verified-correct samples of all, where an error or an unreadable answer is no success."""
+    measure = MEASURES["verified_correct"]
+    right = sum(measure.value(each) == 1 for each in contender.records)
+    return _ratio(Ratio(right, len(contender.records)))
+
+
+def _abstention(contender: Contender) -> tuple[Cell, Cell]:
+    scores = [each.score for each in contender.records if each.score]
+    found = abstention((each.answerable, each.state) for each in scores)
+    return _ratio(found.recall), _ratio(found.false_abstention)
+
+
+def _ratio(ratio: Ratio) -> Cell:
+    if ratio.value is None:
+        return Cell(NONE)
+    return Cell(share(ratio.value), f"{ratio.num:,.0f} of {ratio.den:,.0f}")
+
+
+def _amounts(field: Field, name: str) -> list[Cell]:
+    found = [field.estimate(each, name) for each in field.entered]
+    best = _best(found, higher=False)
+    return [
+        Cell(number(each.mean), bounds(each, number), b)
+        for each, b in zip(found, best, strict=True)
+    ]
+
+
+def _cost(contender: Contender) -> Cell:
+    scores = [each.score for each in contender.records if each.score]
+    costs = summary(scores, epochs=contender.log.manifest.epochs).costs
+    if costs.cost_unknown == len(scores):
+        return Cell("not known")
+    told = f"{costs.cost_unknown:,} not known" if costs.cost_unknown else ""
+    return Cell(f"${costs.cost_usd:.4g}", told)
+
+
+def _seconds(contender: Contender, quantile: float) -> Cell:
+    timed = list(filter(None, map(MEASURES["seconds"].value, contender.records)))
+    found = quantile_interval(timed, quantile)
+    low, high = (number(each) if each is not None else "unbounded" for each in found)
+    cached = sum(each.cached for each in contender.records)
+    told = f"[{low}, {high}]" + (f", {cached:,} cached left out" if cached else "")
+    return Cell(number(quantile_nearest(timed, quantile)), told if timed else "")
