@@ -1,10 +1,11 @@
 """Overhead of the evaluation harness: an evaluation with its log, against the same program called in a plain loop.
 
-    python benchmarks/harness.py [--questions 60] [--rounds 5] [--program recursive]
+    python benchmarks/harness.py [--questions 40] [--rounds 5] [--program recursive]
 
-Both sides answer the questions that ship, as often as needed, with the embedded reader, one sample at a time. The plain loop
-keeps nothing but the answers; the evaluation scores them, writes each to the disk and reads the log at the end. Rounds
-alternate, and the ratio is the median of their ratios. Beside it: what the harness costs for a program that does nothing.
+Both sides answer the questions that ship, as often as needed, with the embedded reader, one sample at a time. The plain
+loop keeps nothing but the answers; the evaluation scores them, writes each to the disk and reads the log at the end.
+Rounds alternate, and the ratios are medians of those of the rounds: of wall time, and of processor time, on which other
+processes of the machine have less influence. Beside it: what the harness costs for a program that does nothing.
 """
 
 import argparse
@@ -13,6 +14,7 @@ import statistics
 import tempfile
 import time
 from collections.abc import Callable
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
@@ -70,8 +72,23 @@ def lookups(number: int, opened: Callable[[str], Corpus]) -> QuestionSet:
     )
 
 
-def plain(build: Factory, made: QuestionSet, opened: Callable[[str], Corpus]) -> float:
-    """Seconds for a loop that calls the program."""
+@dataclass(frozen=True)
+class Took:
+    """Seconds of wall time, and of processor time."""
+
+    wall: float
+    cpu: float
+
+
+def timed(work: Callable[[], object]) -> Took:
+    """How long some work takes."""
+    wall, cpu = time.perf_counter(), time.process_time()
+    work()
+    return Took(time.perf_counter() - wall, time.process_time() - cpu)
+
+
+def plain(build: Factory, made: QuestionSet, opened: Callable[[str], Corpus]) -> None:
+    """Call the program in a loop."""
 
     async def loop() -> list[Answer]:
         program = build()
@@ -80,29 +97,25 @@ def plain(build: Factory, made: QuestionSet, opened: Callable[[str], Corpus]) ->
             for each in made.questions
         ]
 
-    begun = time.perf_counter()
     with dspy.context(trace=None):
         asyncio.run(loop())
-    return time.perf_counter() - begun
 
 
 def evaluated(
     build: Factory, made: QuestionSet, opened: Callable[[str], Corpus], out: Path
-) -> float:
-    """Seconds for an evaluation of the same."""
-    begun = time.perf_counter()
+) -> None:
+    """Evaluate the same."""
     work = evaluate({"bench": build}, made, opened, out, conduct=Conduct(concurrency=1))
     log = asyncio.run(work)
     assert len(log.records) == len(made.questions)
     assert log.errors == ()
-    return time.perf_counter() - begun
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("--questions", type=int, default=60)
+    parser.add_argument("--questions", type=int, default=40)
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--program", default="recursive", choices=PROGRAMS)
     given = parser.parse_args()
@@ -121,14 +134,26 @@ def main() -> None:
         )
         pairs = []
         for number in range(given.rounds):
-            alone = plain(build, made, opened)
-            pairs.append((alone, evaluated(build, made, opened, Path(folder, f"log{number}"))))
-        empty = evaluated(lambda: Canned(first.answer), made, opened, Path(folder, "empty"))
-    for name, seconds in zip(("plain loop", "evaluation"), zip(*pairs, strict=True), strict=True):
-        each = 1000 * statistics.median(seconds) / given.questions
-        print(f"{name:12} {statistics.median(seconds):7.2f} s {each:8.2f} ms a sample")
-    print(f"{'alone':12} {empty:7.2f} s {1000 * empty / given.questions:8.2f} ms a sample")
-    print(f"ratio        {statistics.median(b / a for a, b in pairs):7.3f}")
+            out = Path(folder, f"log{number}")
+            alone = timed(lambda: plain(build, made, opened))
+            pairs.append((alone, timed(lambda at=out: evaluated(build, made, opened, at))))
+        canned = Path(folder, "canned")
+        empty = timed(lambda: evaluated(lambda: Canned(first.answer), made, opened, canned))
+    rows = {
+        "plain loop": [alone for alone, _ in pairs],
+        "evaluation": [whole for _, whole in pairs],
+        "harness alone": [empty],
+    }
+    print(f"{given.program}, {given.questions} samples, medians of {given.rounds} rounds")
+    print(f"{'':14}{'wall s':>9}{'ms/sample':>11}{'cpu s':>9}{'ms/sample':>11}")
+    for name, rounds in rows.items():
+        wall = statistics.median(each.wall for each in rounds)
+        cpu = statistics.median(each.cpu for each in rounds)
+        wall_each, cpu_each = (1000 * each / given.questions for each in (wall, cpu))
+        print(f"{name:14}{wall:9.2f}{wall_each:11.2f}{cpu:9.2f}{cpu_each:11.2f}")
+    wall = statistics.median(whole.wall / alone.wall for alone, whole in pairs)
+    cpu = statistics.median(whole.cpu / alone.cpu for alone, whole in pairs)
+    print(f"{'ratio':14}{wall:9.3f}{'':11}{cpu:9.3f}")
 
 
 if __name__ == "__main__":

@@ -13,7 +13,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from programs import support
+from runtime import support
 
 DATA = Path(__file__).parents[1].parent / "shared" / "data" / "expertqa" / "rand_test.jsonl"
 SHARES = (0.1, 0.15, 0.2, 0.25, 1 / 3)

@@ -131,12 +131,15 @@ def interval(
 ) -> Interval | None:
     """The 95 % interval of a mean difference by resampled clusters; None for fewer than two.
 
-    Where all differences of shares are equal, resampling sees no spread, which is no proof that there is none: then it
-    is as wide as the rule of three for n pairs, with the rarest difference as large as it can be.
+    Where all differences are equal, resampling sees no spread, which is no proof that there is none. Of shares the
+    interval is then as wide as the rule of three for n pairs, with the rarest difference as large as it can be; of
+    what nothing bounds there is none.
     """
     groups = grouped(deltas.items(), cluster_of)
-    if bounded and len(groups) > 1 and len(set(deltas.values())) == 1:
+    if len(groups) > 1 and len(set(deltas.values())) == 1:
         (same,) = set(deltas.values())
+        if not bounded:
+            return None
         unseen = 1 - 0.025 ** (1 / len(deltas))
         return Interval(same * (1 - unseen) - unseen, same * (1 - unseen) + unseen)
     ratios = {name: [Ratio(each, 1) for each in values] for name, values in groups.items()}

@@ -22,6 +22,11 @@ class Contender:
     program: str
     log: EvalLog
 
+    @property
+    def family(self) -> str:
+        """The program without the choices that its name in the log may have: `rlm` of `rlm:repl`."""
+        return self.program.split(":")[0]
+
     @cached_property
     def records(self) -> tuple[SampleRecord, ...]:
         """Its samples, in the order of the plan."""

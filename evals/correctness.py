@@ -9,7 +9,9 @@ What the types mean:
   and need not be. A superfluous item is only seen where items can be told apart: in a typed list, in statements.
 - boolean: the word with which the statements begin. A question for existence that was answered is a yes.
 
-An answer in which the type cannot be read is `unparsed`: neither right nor wrong, and counted as itself.
+A text in which nothing of the type stands is right if an accepted wording does. One that states several numbers, dates,
+or yes and no, leaves open which it means: like one in which there is nothing, it is `unparsed`, which is neither right
+nor wrong, and counted as itself.
 """
 
 from collections.abc import Sequence
@@ -19,7 +21,7 @@ from typing import Any
 from data.questions import TypedAnswer
 from evals import values
 from evals.metrics import UNDEFINED, Ratio
-from evals.wording import normalized, states
+from evals.wording import denies, normalized, states
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +43,9 @@ class Judged:
     f1: Ratio = UNDEFINED
 
 
+_UNPARSED = Judged(None, "", "text")
+
+
 def judged(gold: TypedAnswer, given: Given) -> Judged:
     """An answer against gold. Raises ValueError for gold of type `none`: only an abstention is right there."""
     if gold.type == "none":
@@ -49,28 +54,29 @@ def judged(gold: TypedAnswer, given: Given) -> Judged:
 
 
 def _integer(gold: TypedAnswer, given: Given) -> Judged:
-    source, read = "text", values.integer("\n".join(given.statements))
+    wanted = {each for text in _wordings(gold) for each in values.numbers(text)}
     if isinstance(given.value, int | float) and not isinstance(given.value, bool):
-        source, read = "value", float(given.value)
-    if read is None:
-        return Judged(None, "", source)
-    return Judged(read in map(float, _wordings(gold)), f"{read:.15g}", source)
+        return Judged(float(given.value) in wanted, f"{given.value:.15g}", "value")
+    found = values.numbers("\n".join(given.statements))
+    if len(found) != 1:
+        return _by_wording(gold, given) if not found else _UNPARSED
+    (read,) = found
+    return Judged(read in wanted, f"{read:.15g}", "text")
 
 
 def _date(gold: TypedAnswer, given: Given) -> Judged:
-    wanted = [each for text in _wordings(gold) if (each := values.moment(text))]
+    wanted = [each for text in gold.values for each in values.moments(text)]
     if not wanted:
         raise ValueError(f"no date: {gold.values}")
     precision = wanted[0].precision
     value = given.value.get("time") if isinstance(given.value, dict) else given.value
-    source, text = ("value", value) if isinstance(value, str) and values.moment(value) else ("", "")
-    if not source:
-        source, text = "text", "\n".join(given.statements)
-    read = values.moment(text, precision)
-    if read is None:
-        return Judged(None, "", source)
+    typed = values.moments(value, precision) if isinstance(value, str) else ()
+    found = typed or values.moments("\n".join(given.statements), precision)
+    if len(found) != 1:
+        return _by_wording(gold, given) if not found else _UNPARSED
+    (read,) = found
     right = any(read == each.to(precision) for each in wanted)
-    return Judged(right, read.at.isoformat(sep=" "), source)
+    return Judged(right, read.at.isoformat(sep=" "), "value" if typed else "text")
 
 
 def _string(gold: TypedAnswer, given: Given) -> Judged:
@@ -83,14 +89,25 @@ def _string(gold: TypedAnswer, given: Given) -> Judged:
 
 
 def _boolean(gold: TypedAnswer, given: Given) -> Judged:
-    source, read = "text", values.boolean(given.statements)
+    source, found = "text", values.answers(given.statements)
     if isinstance(given.value, bool):
-        source, read = "value", given.value
-    elif read is None and given.kind == "existence" and given.statements:
-        source, read = "outcome", True
-    if read is None:
-        return Judged(None, "", source)
-    return Judged(("true" if read else "false") in _wordings(gold), str(read).lower(), source)
+        source, found = "value", frozenset([given.value])
+    elif not found and given.kind == "existence" and given.statements:
+        source, found = "outcome", frozenset([True])
+    if len(found) != 1:
+        return _by_wording(gold, given) if not found else _UNPARSED
+    (read,) = found
+    return Judged(str(read).lower() in gold.values, str(read).lower(), source)
+
+
+def _by_wording(gold: TypedAnswer, given: Given) -> Judged:
+    """Where nothing of the type is stated: right if an accepted wording is. One that is denied is wrong."""
+    for wording in gold.accepted:
+        if any(denies(text, wording) for text in given.statements):
+            return Judged(False, f"not {wording}", "text")
+        if any(states(text, wording) for text in given.statements):
+            return Judged(True, wording, "text")
+    return _UNPARSED
 
 
 def _set(gold: TypedAnswer, given: Given) -> Judged:

@@ -40,15 +40,16 @@ def estimate(
     found = list(known.values())
     return Estimate(
         mean=math.fsum(found) / len(found) if found else None,
-        interval=_interval(known, cluster_of, seed),
+        interval=mean_interval(known, cluster_of, seed),
         questions=len(found),
         undefined=len(values) - len(found),
     )
 
 
-def _interval(
+def mean_interval(
     known: Mapping[str, float], cluster_of: Mapping[str, str], seed: int
 ) -> Interval | None:
+    """The interval of a mean of shares or numbers by question. None where it does not exist."""
     found = list(known.values())
     if len(set(found)) == 1:
         # Resampling what is all the same sees no spread.

@@ -41,6 +41,8 @@ def gate(
     verdict, reasons = _verdict(gain, margin, found), []
     if unchanged(baseline, program):
         verdict, reasons = "pass", ["every answer is the same as in the baseline"]
+    elif gain is None and measure.unit != "share" and found.pairs and not found.gained + found.lost:
+        verdict, reasons = "pass", [f"not one of {found.pairs} pairs differs"]
     elif gain is None:
         reasons = [_too_little(found)]
     elif verdict == "inconclusive":
@@ -82,7 +84,7 @@ def _verdict(gain: Interval | None, margin: float, found: Difference) -> Verdict
 def _too_little(found: Difference) -> str:
     if not found.pairs:
         return "no question has a value in both"
-    return f"{found.pairs} pairs on {found.clusters} document: there is no interval"
+    return f"{found.pairs} pairs in {found.clusters} clusters of documents: there is no interval"
 
 
 def _despite_lost(

@@ -5,6 +5,7 @@ or NaN. Offsets are half-open code points of the stored text; nothing is rescued
 """
 
 import math
+from bisect import bisect_left
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal, Protocol
@@ -178,7 +179,9 @@ def evidence_hit(citations: Iterable[Checked], gold: Facts, *, tau: float = 0.5)
 
 def _shares(fact: Sequence[Sequence[Place]], found: Stretches) -> list[float]:
     needed = (Stretches.of(_places(alternative)) for alternative in fact)
-    return [len(each & found) / len(each) for each in needed if len(each)]
+    return [
+        sum(_overlap(place, found) for place in each) / len(each) for each in needed if len(each)
+    ]
 
 
 def _is_hit(alternative: Sequence[Place], found: Stretches, tau: float) -> bool:
@@ -190,11 +193,20 @@ def _is_hit(alternative: Sequence[Place], found: Stretches, tau: float) -> bool:
 
 def _share(place: Stretch, of: Stretches) -> float:
     """The share of a place that is among some stretches."""
+    _, start, end = place
+    return _overlap(place, of) / (end - start)
+
+
+def _overlap(place: Stretch, of: Stretches) -> int:
+    """How many characters of a place are among some stretches; only the intervals near to it are looked at."""
     source, start, end = place
-    inside = sum(
-        max(0, min(end, last) - max(start, first)) for first, last in of.by_source.get(source, ())
-    )
-    return inside / (end - start)
+    intervals = of.by_source.get(source, ())
+    at, found = max(0, bisect_left(intervals, (start, start)) - 1), 0
+    while at < len(intervals) and intervals[at][0] < end:
+        first, last = intervals[at]
+        found += max(0, min(end, last) - max(start, first))
+        at += 1
+    return found
 
 
 def _places(spans: Iterable[Place]) -> Iterable[Stretch]:

@@ -1,4 +1,4 @@
-"""Rescoring: the metrics of a stored log, computed anew from its answers. No model is called, no sample is rewritten."""
+"""Rescoring: the metrics of a stored log, computed anew from its answers. No model is called, no sample rewritten."""
 
 from collections.abc import Callable, Iterator
 from pathlib import Path

@@ -7,17 +7,18 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from evals.clusters import grouped
 from evals.compare import Difference, difference
 from evals.contenders import Contender, clusters_of
+from evals.estimates import mean_interval
 from evals.measures import MEASURES, Measure
-from evals.metrics import Ratio
-from evals.stats import Interval, cluster_bootstrap_ratio, holm
+from evals.stats import Interval, holm
 
 Standing = Literal["better", "as good", "worse", "open"]
 MARGIN = 0.05
 """How much worse a rival may be and still count as good: five points."""
 ALPHA = 0.05
+CHOOSER = "auto"
+"""The program that chooses among the others."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,16 +118,13 @@ def regret(
         question: max(measure.gain(each - value) for each in (value, *_of(values, question)))
         for question, value in own.items()
     }
-    groups = grouped(lost.items(), cluster_of)
     best, gap = _best_single(own, values, measure)
     return Regret(
         program=program.label,
         measure=measure.name,
         questions=len(lost),
         mean=sum(lost.values()) / len(lost) if lost else None,
-        interval=cluster_bootstrap_ratio(
-            {name: [Ratio(each, 1) for each in found] for name, found in groups.items()}, seed=seed
-        ),
+        interval=mean_interval(lost, cluster_of, seed),
         best=best,
         gap=gap,
         worst=tuple(sorted((q for q, each in lost.items() if each), key=lambda q: (-lost[q], q))),

@@ -1,7 +1,7 @@
 """Run: an evaluation from its programs and questions to its log, whether it begins or goes on.
 
-Samples run in one event loop, a bounded number at a time. What ended is on the disk before the next sample begins in its
-place, so that a kill costs the samples in flight and nothing else.
+Samples run in one event loop, a bounded number at a time. What ended is on the disk before the next sample begins in
+its place, so that a kill costs the samples in flight and nothing else.
 """
 
 import asyncio
@@ -69,7 +69,7 @@ async def evaluate(
     """
     plan = plan or Plan()
     questions = selected(made, split=plan.split, limit=plan.limit, seed=plan.seed)
-    manifest = manifest_of(programs, made, questions, plan, notes or Notes())
+    manifest = manifest_of(programs, made, questions, plan, notes)
     with LogWriter(out, manifest) as writer, dspy.context(trace=None):
         kept = read_log(out)
         work = _Work(programs, corpora, writer, conduct or Conduct(), listener)
@@ -85,7 +85,7 @@ def manifest_of(
     made: QuestionSet,
     questions: Sequence[Question],
     plan: Plan,
-    notes: Notes,
+    notes: Notes | None = None,
 ) -> Manifest:
     """The manifest of an evaluation that is about to begin."""
     used = dict.fromkeys(each.corpus for each in questions)
@@ -103,7 +103,7 @@ def manifest_of(
         split=plan.split,
         versions=library_versions(),
         code=code_hash(),
-        notes=notes,
+        notes=notes or Notes(),
     )
 
 

@@ -23,9 +23,12 @@ TAU = 0.5
 """The share of a stretch that must be covered to count as covered."""
 State = Literal["answer", "partial", "abstain", "error"]
 """What an answer is, by its outcome and never by its wording."""
-Correctness = Literal["correct", "incorrect", "abstained", "no_answer", "unparsed", "error"]
+Correctness = Literal[
+    "correct", "incorrect", "abstained", "no_answer", "unparsed", "error", "ungraded"
+]
 """`abstained` and `no_answer` (a partial answer without a statement) are not right where there is an answer;
-`unparsed` and `error` are neither right nor wrong."""
+`unparsed` and `error` are neither right nor wrong, nor is an answer where gold does not say what is (`ungraded`)."""
+UNKNOWN: frozenset[Correctness] = frozenset(("unparsed", "error", "ungraded"))
 
 STATES: Mapping[Outcome, State] = {
     "answered": "answer",
@@ -111,7 +114,7 @@ def score(
     given_one, empty = state in ("answer", "partial"), not shown and given.value is None
     correctness, found = _correctness(question, given, shown, covered)
     evidence = _evidence(question, cited, tau)
-    correct = _ratio({"unparsed": None, "error": None}.get(correctness, correctness == "correct"))
+    correct = _ratio(None if correctness in UNKNOWN else correctness == "correct")
     unsupported, unjudged = _support(question, shown, cited, covered, verdicts or {})
     return SampleScore(
         question_id=question.id,
@@ -153,7 +156,9 @@ def _correctness(
     state = STATES[answer.outcome]
     if state == "error":
         return "error", None
-    if not question.answerable or question.answer.type == "none":
+    if question.answerable and question.answer.type == "none":
+        return "ungraded", None
+    if not question.answerable:
         return ("correct" if state == "abstain" and covered else "incorrect"), None
     if state == "abstain":
         return "abstained", None
@@ -166,7 +171,7 @@ def _correctness(
 
 
 def _no_f1(question: Question, correctness: Correctness) -> Ratio:
-    """The F1 of a set that was not given: 0, unless it was an error or no set was asked for."""
+    """The F1 of a set that was not given: 0, unless the run failed or no set was asked for."""
     if question.answer.type != "set" or not question.answerable or correctness == "error":
         return UNDEFINED
     return Ratio(0, len(question.answer.values))
@@ -200,7 +205,7 @@ def _verified(
     An abstention that is right has nothing to cite. Where gold has no facts (a count of 0), the required partitions
     prove an answer; where nobody says which those are, it cannot be verified.
     """
-    if correctness == "error":
+    if correctness in ("error", "ungraded"):
         return UNDEFINED
     recall = evidence["evidence_recall"].value
     validity = evidence["citation_validity"].value

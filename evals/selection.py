@@ -12,8 +12,8 @@ def selected(
 ) -> tuple[Question, ...]:
     """The questions of a split, `limit` of them drawn by `seed`, in the order of the set.
 
-    Drawn and not the first ones, since a set is often ordered by kind or document. Raises QuestionSetError if nothing is
-    left, or an id occurs twice: records of two questions could not be told apart.
+    Drawn and not the first ones, since a set is often ordered by kind or document. Raises QuestionSetError if nothing
+    is left, or an id occurs twice: records of two questions could not be told apart.
     """
     times = Counter(each.id for each in made.questions)
     twice = sorted(each for each, number in times.items() if number > 1)

@@ -1,7 +1,7 @@
 """The summary of many scores: means with what they leave out, rates over all claims, the table of abstention, costs.
 
 What is undefined in a sample is left out of its mean and counted. Since a program could hide behind that, `of_all`
-has the same successes over all samples: an error or an answer that cannot be read is no success there.
+has the same successes over all samples that gold can grade: an error or an answer that cannot be read is none there.
 """
 
 import math
@@ -117,6 +117,7 @@ def _check_repeats(rows: Sequence[SampleScore], epochs: int) -> None:
 def _summary(rows: Sequence[SampleScore], by_kind: Mapping[str, Summary]) -> Summary:
     states = Counter(each.state for each in rows)
     given = states["answer"] + states["partial"]
+    graded = [each for each in rows if each.correctness != "ungraded"]
     return Summary(
         samples=len(rows),
         questions=len({each.question_id for each in rows}),
@@ -125,7 +126,7 @@ def _summary(rows: Sequence[SampleScore], by_kind: Mapping[str, Summary]) -> Sum
         },
         micro={name: total(getattr(each, name) for each in rows) for name in MICRO},
         of_all={
-            name: Ratio(sum(getattr(each, name).value or 0 for each in rows), len(rows))
+            name: Ratio(sum(getattr(each, name).value or 0 for each in graded), len(graded))
             for name in ("verified_correct", "correct")
         },
         unjudged=sum(each.unjudged for each in rows),

@@ -1,7 +1,4 @@
-"""Typed values as they are read from a text: strictly, and not at all where a text leaves open which one it is.
-
-A reading is None when nothing of the type stands in the text, or several different ones do. Nothing is guessed.
-"""
+"""Typed values as they stand in a text: all that a text states, so that nobody has to guess which one it means."""
 
 import json
 import re
@@ -73,22 +70,20 @@ class Moment:
         return Moment(at, precision)
 
 
-def integer(text: str) -> float | None:
-    """The one number that a text states: in digits, else in words up to ninety-nine.
+def numbers(text: str) -> frozenset[float]:
+    """The numbers that a text states: in digits, or if there are none in words up to ninety-nine.
 
     Digits within times, dates, versions, ranges and names are none of its numbers.
     """
     plain = "".join(" " if is_cjk(char) else char for char in folded(text))
     tokens = [match.group() for match in _TOKEN.finditer(plain)]
-    found = {float(token) for token in tokens if _NUMBER.fullmatch(token)}
-    found = found or {float(_WORDS[token]) for token in tokens if token in _WORDS}
-    return found.pop() if len(found) == 1 else None
+    found = frozenset(float(token) for token in tokens if _NUMBER.fullmatch(token))
+    return found or frozenset(float(_WORDS[token]) for token in tokens if token in _WORDS)
 
 
-def moment(text: str, precision: str = "fraction") -> Moment | None:
-    """The one date or time that a text states, no more exact than asked for."""
-    found = {each.to(precision) for each in _moments(text)}
-    return found.pop() if len(found) == 1 else None
+def moments(text: str, precision: str = "fraction") -> frozenset[Moment]:
+    """The dates and times that a text states, no more exact than asked for."""
+    return frozenset(each.to(precision) for each in _moments(text))
 
 
 def _moments(text: str) -> Iterable[Moment]:
@@ -117,14 +112,10 @@ def _moment(match: re.Match[str]) -> Moment:
     return Moment(at, precision)
 
 
-def boolean(texts: Sequence[str]) -> bool | None:
-    """Yes or no, as the word with which statements begin; a statement without one says neither."""
-    found = set()
-    for text in texts:
-        match = _YES_NO.match(folded(text))
-        if match:
-            found.add(match.lastgroup in ("yes", "shi"))
-    return found.pop() if len(found) == 1 else None
+def answers(texts: Sequence[str]) -> frozenset[bool]:
+    """Yes and no, as the words with which statements begin; a statement without one says neither."""
+    matches = (_YES_NO.match(folded(text)) for text in texts)
+    return frozenset(match.lastgroup in ("yes", "shi") for match in matches if match)
 
 
 def items(texts: Sequence[str], longest: int) -> list[str]:

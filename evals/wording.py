@@ -7,12 +7,14 @@ Nothing is stemmed, translated or rounded.
 
 import re
 import unicodedata
+from collections.abc import Iterator
 from functools import lru_cache
 
 from runtime.lexicon import is_cjk
 
 _MARKS = str.maketrans(dict.fromkeys('‘’‚“”„«»`"', "'") | dict.fromkeys("–—−‐‑", "-"))
 _GROUPED = re.compile(r"(?<![\w.,:-])\d{1,3}(?:,\d{3})+(?![\w,])")
+_DENIAL = re.compile(r"(?:\b(?:not|never|no|cannot|nor)|n't) (?:\w+ )?$|[不没未非无](?:有|被)?$")
 _BEFORE = " '([{<*_|「《"
 _BEHIND = " '.,;:!?)]}>*_|。、」》"
 _JOINERS = ".,:-/_@'+\\"
@@ -48,13 +50,22 @@ def states(text: str, value: str) -> bool:
 
     False for a value of which normalization leaves nothing.
     """
-    wanted, within = normalized(value), folded(text)
+    return any(True for _ in _found(folded(text), normalized(value)))
+
+
+def denies(text: str, value: str) -> bool:
+    """Whether a text holds a value behind a negation, with at most one word in between."""
+    within = folded(text)
+    return any(_DENIAL.search(within[:at]) for at in _found(within, normalized(value)))
+
+
+def _found(within: str, wanted: str) -> Iterator[int]:
+    """Where a value stands as whole words."""
     at = within.find(wanted) if wanted else -1
     while at >= 0:
         if _whole(within, at, at + len(wanted)):
-            return True
+            yield at
         at = within.find(wanted, at + 1)
-    return False
 
 
 def _whole(text: str, start: int, end: int) -> bool:

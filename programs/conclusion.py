@@ -15,13 +15,13 @@ from programs.merge import by_id, merged
 from programs.observing import brief, counted, success
 from programs.review import Review
 from programs.run import Run
-from programs.support import related, touching
 from programs.tally import is_of_statements
 from programs.verify import MAX_CITATIONS, supports_cause
 from runtime.claims import Citation, Claim, Computed
 from runtime.errors import ContextOverflow, LimitReached, StepError, TruncatedReply
 from runtime.frames import Frame
 from runtime.observations import ComputedResult, Concluded, Observation, Returned
+from runtime.support import related, touching
 from signatures import ClaimDigest, ComputedValue, PlannedStep, Statement
 from signatures.claims import ClaimStatus
 

@@ -11,9 +11,9 @@ from collections.abc import Mapping, Sequence
 from data.corpus import Corpus
 from data.span import Span
 from programs.evidence import restore
-from programs.support import related, touching
 from runtime.claims import Citation, Claim, Field, Rejection, Verdict
 from runtime.errors import NotFound
+from runtime.support import related, touching
 from signatures import ClaimField, ClaimStatus, EvidenceRef, LeafClaim
 
 MAX_CITATIONS = 1_000

@@ -24,6 +24,7 @@ from signatures.claims import (
 )
 from signatures.classify import ClassifyQuestion, QuestionKind
 from signatures.conclude import Conclude
+from signatures.judge import JudgeSupport, SupportVerdict
 from signatures.leaf import AnalyzeLeaf
 from signatures.plan import Action, Operation, Plan, PlannedStep
 from signatures.refine import Decision, Refine
@@ -43,6 +44,7 @@ __all__ = [
     "EvidenceRef",
     "EvidenceSpan",
     "Explore",
+    "JudgeSupport",
     "LeafClaim",
     "Operation",
     "Plan",
@@ -53,6 +55,7 @@ __all__ = [
     "Statement",
     "SubQuery",
     "SubmittedClaim",
+    "SupportVerdict",
     "TermStatistic",
     "ToolCall",
     "ToolName",

@@ -50,7 +50,17 @@ def test_every_option_of_the_readme_exists() -> None:
     options = set(re.findall(r"(?<![\w-])--[a-z][a-z-]+", README))
     helps = "".join(
         CliRunner().invoke(build(), [verb, "--help"]).stdout
-        for verb in ("ask", "programs", "corpus", "runs", "show", "resume", "doctor")
+        for verb in (
+            "ask",
+            "programs",
+            "corpus",
+            "runs",
+            "show",
+            "resume",
+            "doctor",
+            "eval",
+            "rescore",
+        )
     )
     assert not {each for each in options - {"--path", "--help"} if each not in helps}
 

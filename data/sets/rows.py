@@ -51,7 +51,9 @@ def dataset_of_rows(rows: list[dict[str, Any]]) -> "datasets.Dataset":
     """The rows as a dataset, held in memory."""
     from datasets import Dataset
 
-    return Dataset.from_list(rows, features=features())
+    typed = features()
+    columns = {name: [row[name] for row in rows] for name in typed}
+    return Dataset.from_dict(columns, features=typed)
 
 
 def questions_of(rows: Iterable[Mapping[str, Any]], origin: str) -> Iterator[Question]:

@@ -41,10 +41,11 @@ def sets_folder(store: Path | None = None) -> Path:
 def known_sets(store: Path | None = None) -> list[Known]:
     """The sets of the store, and those that ship."""
     place = sets_folder(store)
-    built = sorted(path.parent for path in place.glob(f"*/{SET_FILE}"))
-    found = {path.name: Known(path.name, load_header(path).made_by, path) for path in built}
+    found = sorted(path.parent for path in place.glob(f"*/{SET_FILE}"))
+    built = [path for path in found if path.suffix != ".tmp"]
+    kept = {path.name: Known(path.name, load_header(path).made_by, path) for path in built}
     shipped = {each: Known(each, _made_by(each, Order()), None) for each in SHIPPED}
-    return [*(shipped | found).values()]
+    return [*(shipped | kept).values()]
 
 
 def find_set(name: str | Path, *, store: Path | None = None) -> Path:

@@ -53,7 +53,7 @@ def save_set(made: QuestionSet, folder: Path, *, form: Form = "jsonl") -> None:
     temporary = temporary_name(path)
     try:
         if form == "parquet":
-            dataset_of(made).to_parquet(temporary)
+            _write_parquet(dataset_of(made), temporary)
         else:
             with temporary.open("wb") as file:
                 file.writelines(line_of(each) for each in made.questions)
@@ -163,6 +163,14 @@ def from_dataset(
     """A set of the rows of a `datasets.Dataset`, streamed or not. Raises QuestionSetError for a malformed row."""
     questions = tuple(questions_of(rows, name))
     return QuestionSet(name=name, made_by=made_by, corpora=tuple(corpora), questions=questions)
+
+
+def _write_parquet(rows: "datasets.Dataset", path: Path) -> None:
+    """The rows with what `datasets` needs to know of their types. Its own writer draws a progress bar."""
+    from pyarrow import parquet
+
+    typed = rows.features.arrow_schema.metadata
+    parquet.write_table(rows.data.table.replace_schema_metadata(typed), path)
 
 
 def _of_parquet(path: Path) -> Iterator[Question]:

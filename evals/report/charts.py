@@ -5,7 +5,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from evals.report.svg import FAINT, INK, SETTINGS, inline, series_color
+from evals.report.svg import FAINT, INK, MUTED, SETTINGS, inline, series_color
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -76,7 +76,7 @@ def cost_against_quality(points: Sequence[Point], *, cost: str, quality: str) ->
             [each.cost for each in best],
             [each.quality.value for each in best],
             where="post",
-            color=FAINT,
+            color=MUTED,
             linewidth=1.2,
             zorder=1,
         )
@@ -162,10 +162,12 @@ def _dot(
 
 def _scale(axes: "Axes", values: Sequence[float]) -> None:
     """A logarithmic x axis for values that are far apart; else one that starts at 0. Numbers as people write them."""
-    from matplotlib.ticker import FuncFormatter, NullFormatter
+    from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
     if values and min(values) > 0 and max(values) > _WIDE * min(values):
         axes.set_xscale("log")
+        few = max(values) < 1000 * min(values)
+        axes.xaxis.set_major_locator(LogLocator(subs=(1, 2, 5) if few else (1,)))
         axes.xaxis.set_minor_formatter(NullFormatter())
     else:
         axes.set_xlim(0, max(values, default=1) * 1.08 or 1)
@@ -175,7 +177,7 @@ def _scale(axes: "Axes", values: Sequence[float]) -> None:
 def _legend(figure: "Figure", axes: "Axes") -> None:
     handles, labels = axes.get_legend_handles_labels()
     longest = max(map(len, labels), default=0)
-    columns = 1 if longest > 30 else 2 if longest > 18 else 3
+    columns = max(1, min(4, 56 // (longest + 5)))
     if handles:
         figure.legend(handles, labels, loc="outside lower center", ncols=columns, labelcolor=INK)
 

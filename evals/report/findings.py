@@ -7,12 +7,12 @@ from itertools import groupby
 from evals.compare import Comparison, Difference, compare
 from evals.contenders import Contender
 from evals.measures import MEASURES, PRIMARY
+from evals.numerals import NONE, number, plural, probability, share, signed
 from evals.report.tables import Cell, Field, Line, Table
-from evals.report.text import NONE, number, plural, share, shown
-from evals.rivals import MARGIN, Regret, Rival, regret, rivals
+from evals.report.text import shown
+from evals.rivals import CHOOSER, MARGIN, Regret, Rival, regret, rivals
 
 PROGRAM = "recursive"
-CHOOSER = "auto"
 EVERYTHING = "all questions"
 
 
@@ -28,7 +28,7 @@ class Finding:
 def findings(field: Field) -> tuple[list[Finding], Table]:
     """What is found, and the paired table behind it."""
     program = _first(field.entered, PROGRAM)
-    others = [each for each in field.entered if each.program not in (PROGRAM, CHOOSER)]
+    others = [e for e in field.entered if e is not program and e.family != CHOOSER]
     found: list[Finding] = []
     table = Table((), ())
     if program is None:
@@ -44,13 +44,15 @@ def findings(field: Field) -> tuple[list[Finding], Table]:
         table = _paired(program, others, field)
     chooser = _first(field.entered, CHOOSER)
     if chooser is not None:
-        rest = [each for each in field.entered if each.program != CHOOSER]
+        rest = [each for each in field.entered if each.family != CHOOSER]
         found.extend(_choice(regret(chooser, rest, seed=field.seed), chooser))
     return found, table
 
 
 def _first(entered: Sequence[Contender], program: str) -> Contender | None:
-    return next((each for each in entered if each.program == program), None)
+    """The program by its plain name, else a variant of it."""
+    found = [each for each in entered if each.family == program]
+    return min(found, key=lambda each: each.program != program, default=None)
 
 
 def _against(program: Contender, others: Sequence[Contender], field: Field) -> Iterator[Finding]:
@@ -76,10 +78,8 @@ def _against(program: Contender, others: Sequence[Contender], field: Field) -> I
     unclear = [each for each in told if each.standing == "open" and each.scope == EVERYTHING]
     if unclear:
         names = ", ".join(shown(each.rival) for each in unclear)
-        yield Finding(
-            f"Not decided by these samples, on all questions: {names}.",
-            "; ".join(filter(None, {each.difference.power for each in unclear})),
-        )
+        told = "; ".join(f"{each.rival} {_numbers(each.difference, each.p)}" for each in unclear)
+        yield Finding(f"Not decided by these samples, on all questions: {names}.", shown(told))
 
 
 def _words(rival: Rival) -> str:
@@ -96,26 +96,13 @@ def _numbers(found: Difference, p: float | None) -> str:
     if found.before is None or found.after is None or found.delta is None:
         return ""
     bounds = (
-        f" [{_signed(found.interval.low)}, {_signed(found.interval.high)}]"
-        if found.interval
-        else ""
+        f" [{signed(found.interval.low)}, {signed(found.interval.high)}]" if found.interval else ""
     )
     return (
-        f"verified correct {share(found.after)} against {share(found.before)}: {_signed(found.delta)}{bounds},"
+        f"verified correct {share(found.after)} against {share(found.before)}: {signed(found.delta)}{bounds},"
         f" p = {probability(p)} (adjusted), {len(found.gained)} won and {len(found.lost)} lost"
         f" of {plural(found.pairs, 'pair')}"
     )
-
-
-def _signed(value: float) -> str:
-    return f"{value:+.2f}"
-
-
-def probability(p: float | None) -> str:
-    """A p-value with the digits that mean something."""
-    if p is None:
-        return NONE
-    return "<.001" if p < 0.001 else f"{p:.3f}" if p < 0.1 else f"{p:.2f}"
 
 
 def _paired(program: Contender, others: Sequence[Contender], field: Field) -> Table:
@@ -137,11 +124,9 @@ def _difference(told: Comparison, name: str) -> Cell:
     if found.delta is None:
         return Cell(NONE)
     bounds = (
-        f"[{_signed(found.interval.low)}, {_signed(found.interval.high)}] "
-        if found.interval
-        else ""
+        f"[{signed(found.interval.low)}, {signed(found.interval.high)}] " if found.interval else ""
     )
-    return Cell(_signed(found.delta), f"{bounds}p={probability(found.p_holm)}, n={found.pairs}")
+    return Cell(signed(found.delta), f"{bounds}p={probability(found.p_holm)}, n={found.pairs}")
 
 
 def _choice(found: Regret, chooser: Contender) -> Iterator[Finding]:

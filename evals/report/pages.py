@@ -9,12 +9,13 @@ from data.questions import Question, QuestionSet
 from evals.contenders import Contender, clusters_of, contenders
 from evals.log import EvalLog, SampleRecord
 from evals.measures import MEASURES
+from evals.numerals import number, plural, share
 from evals.report.drawings import Drawing, cost_drawings, coverage_drawings, kind_drawings
 from evals.report.findings import Finding, findings
 from evals.report.run_facts import Pairs
 from evals.report.sample_page import Link, SamplePage, sample_page
 from evals.report.tables import Field, Table, by_kind, headline, reach, spending
-from evals.report.text import cut, number, plural, share, shown
+from evals.report.text import cut, shown
 from evals.report.verdict import TONES, outcome_of, verdict_of
 from evals.rivals import MARGIN
 from evals.score import TAU
@@ -160,12 +161,19 @@ def report_of(
 def _check_set(logs: Sequence[EvalLog], made: QuestionSet) -> None:
     for log in logs:
         identity = log.manifest.question_set
-        if identity.version != made.version:
+        if identity.version != made.version and not (log.rescored and _has_all(made, log)):
             raise RunError(
                 f"{log.folder} was made with version {identity.version} of {identity.name};"
                 f" this set is {made.name} {made.version}",
                 hint="name the folder of the set that was evaluated: --set",
             )
+
+
+def _has_all(made: QuestionSet, log: EvalLog) -> bool:
+    """Whether a set whose gold was mended since has the questions and the texts that were evaluated."""
+    versions = {each.name: each.version for each in made.corpora}
+    same = versions.items() >= log.manifest.question_set.corpora.items()
+    return same and {each.id for each in made.questions} >= set(log.manifest.questions)
 
 
 def _samples(entered: Sequence[Contender], made: QuestionSet) -> list[_Sample]:

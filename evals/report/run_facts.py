@@ -6,7 +6,8 @@ from typing import Any
 
 from evals.log import SampleRecord
 from evals.metrics import Ratio
-from evals.report.text import NONE, cut, number, plural, share, shown
+from evals.numerals import NONE, number, plural, share
+from evals.report.text import cut, shown
 from evals.score import SampleScore
 
 Pairs = tuple[tuple[str, str], ...]

@@ -10,9 +10,10 @@ from data.stretches import Stretches
 from evals import metrics
 from evals.log import SampleRecord
 from evals.metrics import Checked, Place, Texts
+from evals.numerals import plural
 from evals.report.run_facts import Pairs, StepItem, coverage, receipt, scores, steps
 from evals.report.surroundings import Piece, Quote, Tag, pieces
-from evals.report.text import cut, plural, shown
+from evals.report.text import cut, shown
 from evals.report.verdict import TONES, outcome_of, verdict_of
 from evals.score import TAU
 from runtime.claims import Citation, Claim

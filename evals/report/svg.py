@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
 INK = "#010101"
 FAINT = "#020202"
+MUTED = "#040404"
 SERIES = 10
 """Colors of series that a page defines: `--s0` to `--s9`."""
 
@@ -43,6 +44,7 @@ SETTINGS: Any = {
 }
 """Settings of matplotlib under which figures are drawn."""
 
+_NAMES = {INK: "var(--ink)", FAINT: "var(--faint)", MUTED: "var(--muted)"}
 _SVG = "{http://www.w3.org/2000/svg}"
 _HREF = "{http://www.w3.org/1999/xlink}href"
 _DROPPED = {_SVG + "metadata", _SVG + "style"}
@@ -132,10 +134,8 @@ def _unstyle(element: ElementTree.Element) -> None:
 
 
 def _variable(color: str) -> str:
-    if color == INK:
-        return "var(--ink)"
-    if color == FAINT:
-        return "var(--faint)"
+    if color in _NAMES:
+        return _NAMES[color]
     if color.startswith("#0301"):
         return f"var(--s{int(color[5:], 16)})"
     return color

@@ -9,7 +9,8 @@ from evals.contenders import Contender
 from evals.estimates import Estimate, estimate
 from evals.measures import MEASURES, Measure
 from evals.metrics import Ratio
-from evals.report.text import NONE, number, plural, share, shown
+from evals.numerals import NONE, number, plural, share
+from evals.report.text import shown
 from evals.stats import quantile_interval, quantile_nearest
 from evals.summary import summary
 
@@ -71,14 +72,14 @@ class Field:
 
 def headline(field: Field) -> Table:
     """Programs by the metrics of quality, and by whether they know when there is no answer."""
-    columns = [_measured(field, MEASURES[name]) for name in QUALITY]
-    columns.insert(1, [_of_all(each) for each in field.entered])
-    columns += [list(column) for column in zip(*map(_abstention, field.entered), strict=True)]
-    titles = [MEASURES[name].title for name in QUALITY]
-    titles.insert(1, "verified, of all")
-    titles += ["left unanswered, rightly", "left unanswered, wrongly"]
-    counts = [_counted(each) for each in field.entered]
-    return _table(field, ["program", "samples", *titles], [counts, *columns])
+    rightly, wrongly = zip(*map(_abstention, field.entered), strict=True)
+    columns: dict[str, Sequence[Cell]] = {"samples": [_counted(each) for each in field.entered]}
+    columns |= {MEASURES[name].title: _measured(field, MEASURES[name]) for name in QUALITY[:1]}
+    columns["verified, of all"] = [_of_all(each) for each in field.entered]
+    columns |= {MEASURES[name].title: _measured(field, MEASURES[name]) for name in QUALITY[1:]}
+    columns |= {"abstained rightly": rightly, "abstained wrongly": wrongly}
+    known = {title: each for title, each in columns.items() if any(c.text != NONE for c in each)}
+    return _table(field, ["program", *known], [*known.values()])
 
 
 def spending(field: Field) -> Table:
@@ -144,10 +145,8 @@ def _measured(
 
 def _cell(found: Estimate, *, link: str = "", best: bool = False, bar: bool = False) -> Cell:
     width = None if found.mean is None or not bar else round(found.mean * _BARS)
-    told = bounds(found)
-    if found.undefined:
-        told += f"{' ' if told else ''}n={found.questions}"
-    return Cell(share(found.mean), told, best, width, link)
+    told = [bounds(found), f"n={found.questions}" if found.undefined else ""]
+    return Cell(share(found.mean), "\n".join(filter(None, told)), best, width, link)
 
 
 def bounds(found: Estimate, write: Callable[[float | None], str] = share) -> str:

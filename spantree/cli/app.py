@@ -7,12 +7,18 @@ from typing import Annotated
 import typer
 
 from spantree.cli.ask import ask
+from spantree.cli.compare import compare
 from spantree.cli.corpus import corpus
 from spantree.cli.doctor import doctor
+from spantree.cli.eval import evaluate
 from spantree.cli.exits import ReportingGroup
+from spantree.cli.gate import gate
 from spantree.cli.programs import programs
+from spantree.cli.report import report
+from spantree.cli.rescore import rescore
 from spantree.cli.resume import resume
 from spantree.cli.runs import runs
+from spantree.cli.sets import build as build_sets
 from spantree.cli.show import show
 
 VERBS = (ask, programs, corpus, runs, show, resume, doctor)
@@ -32,6 +38,10 @@ def build() -> typer.Typer:
     app.callback()(_root)
     for verb in VERBS:
         app.command()(verb)
+    app.command("eval")(evaluate)
+    for verb in (rescore, compare, gate, report):
+        app.command()(verb)
+    app.add_typer(build_sets())
     return app
 
 

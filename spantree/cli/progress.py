@@ -14,6 +14,7 @@ from rich.progress import BarColumn, Progress, SpinnerColumn, TaskID, TextColumn
 from spantree.cli.terminal import count, cut_left, plain
 
 if TYPE_CHECKING:
+    from evals.progress import Moment
     from programs.progress import Progress as RunProgress
 
 QUIET_START = 2.0
@@ -24,13 +25,19 @@ EVERY = 5.0
 
 
 class Watcher:
-    """Sees the two kinds of progress, sources parsed and the run, and shows nothing: the base of those that do."""
+    """Sees progress (sources parsed, a run, an evaluation) and shows nothing: the base of those that do."""
 
     def parsed(self, done: int, total: int, source_id: str) -> None:
         """`done` of `total` sources are parsed."""
 
     def ran(self, progress: "RunProgress") -> None:
         """The run moved."""
+
+    def evaluated(self, moment: "Moment") -> None:
+        """The evaluation moved."""
+
+    def rescored(self, done: int, total: int) -> None:
+        """`done` of `total` answers are scored again."""
 
     def __enter__(self) -> Self:
         return self
@@ -57,6 +64,14 @@ class Lines(Watcher):
     def ran(self, progress: "RunProgress") -> None:
         """Say what the run does."""
         self._say(run_words(progress))
+
+    def evaluated(self, moment: "Moment") -> None:
+        """Say how far the evaluation is, and how good."""
+        self._say(f"evaluating: {moment.done:,}/{moment.total:,}, {metric_words(moment)}")
+
+    def rescored(self, done: int, total: int) -> None:
+        """Say how many answers are scored again."""
+        self._say(f"scoring: {done:,} of {total:,} answers")
 
     def _say(self, line: str) -> None:
         now = self.clock()
@@ -91,18 +106,17 @@ class Bars(Watcher):
 
     def ran(self, progress: "RunProgress") -> None:
         """Move the bar of the run."""
-        if self._parsing is not None:
-            self._bars.remove_task(self._parsing)
-            self._parsing = None
-        if self._running is None:
-            self._running = self._bars.add_task(progress.phase, total=None, note="")
-        self._bars.update(
-            self._running,
-            description=progress.phase,
-            completed=progress.done,
-            total=progress.total if progress.total > 1 else None,
-            note=_counts(progress),
-        )
+        total = progress.total if progress.total > 1 else None
+        self._move(progress.phase, progress.done, total, _counts(progress))
+
+    def evaluated(self, moment: "Moment") -> None:
+        """Move the bar of the samples."""
+        note = f"{moment.done:,}/{moment.total:,} {metric_words(moment)}"
+        self._move("evaluating", moment.done, moment.total, note)
+
+    def rescored(self, done: int, total: int) -> None:
+        """Move the bar of the answers."""
+        self._move("scoring", done, total, f"{done:,}/{total:,}")
 
     def __enter__(self) -> Self:
         self._bars.start()
@@ -110,6 +124,15 @@ class Bars(Watcher):
 
     def __exit__(self, *_: object) -> None:
         self._bars.stop()
+
+    def _move(self, what: str, done: int, total: int | None, note: str) -> None:
+        """Move the bar of what follows the reading, which is over."""
+        if self._parsing is not None:
+            self._bars.remove_task(self._parsing)
+            self._parsing = None
+        if self._running is None:
+            self._running = self._bars.add_task(what, total=None, note="")
+        self._bars.update(self._running, description=what, completed=done, total=total, note=note)
 
 
 @dataclass
@@ -132,6 +155,14 @@ class Admission(Watcher):
 def run_words(progress: "RunProgress") -> str:
     """One line about where a run stands."""
     return f"{progress.phase}: {_counts(progress)}"
+
+
+def metric_words(moment: "Moment") -> str:
+    """The metrics of an evaluation so far; what is undefined yet is left out."""
+    shown = (("verified-correct", moment.verified), ("recall", moment.recall))
+    parts = [f"{name} {value:.2f}" for name, value in shown if value is not None]
+    parts += [count(moment.errors, "error")] if moment.errors else []
+    return ", ".join([*parts, count(moment.calls, "call")])
 
 
 def _counts(progress: "RunProgress") -> str:

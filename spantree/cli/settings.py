@@ -92,8 +92,10 @@ class Settings:
         same = self.leaf_model == self.model
         return lm, lm if same else make_lm(self.leaf_model, api_base=self.api_base)
 
-    def build(self, models: "Models", journal: "Journal", listener: "Listener") -> Program:
-        """The program, ready to be called."""
+    def build(
+        self, models: "Models", journal: "Journal | None", listener: "Listener | None"
+    ) -> Program:
+        """The program, ready to be called. Without a journal its runs are kept in memory."""
         lm, leaf_lm = models
         return PROGRAMS[self.program].build(
             self._chosen(),

@@ -195,3 +195,25 @@ def test_gold_that_has_no_answer_cannot_be_met() -> None:
         right("none", says="x")
     with pytest.raises(ValueError, match="no date"):
         right("date", "some day", says="x")
+
+
+def test_where_nothing_of_the_type_is_stated_an_accepted_wording_is_right() -> None:
+    assert right("integer", "12", says="a dozen", accepted=("a dozen",)) is True
+    assert right("integer", "45", says="kept for 45 days", accepted=("45 days",)) is True
+    assert right("integer", "45", says="45 days, then 30 days", accepted=("45 days",)) is None
+    assert right("date", "2026-06-14", says="on Whit Sunday", accepted=("Whit Sunday",)) is True
+    assert right("boolean", "true", says="Dogs are allowed.", accepted=("allowed",)) is True
+    assert (
+        right("boolean", "false", says="Dogs are not allowed.", accepted=("not allowed",)) is True
+    )
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["Dogs are not allowed.", "Dogs are not always allowed", "Dogs aren't allowed", "never allowed",
+     "Dogs cannot be allowed"],
+)  # fmt: skip
+def test_what_is_denied_is_not_stated(text: str) -> None:
+    assert right("boolean", "true", says=text, accepted=("allowed", "yes")) is False
+    assert right("boolean", "true", says="不允许", accepted=("允许",)) is False
+    assert right("boolean", "true", says="允许", accepted=("允许",)) is True

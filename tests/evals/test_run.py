@@ -72,7 +72,7 @@ def failing(**numbers: Any) -> Does:
     """A program that does something else for some trains, given as `n3=...`."""
 
     def does(question: str, corpus: Corpus) -> Any:
-        return numbers.get(f"n{number_of(question)}", None) or answer(question, corpus)
+        return numbers.get(f"n{number_of(question)}") or answer(question, corpus)
 
     return does
 
@@ -422,8 +422,8 @@ def test_a_bug_in_scoring_is_raised_and_costs_no_answer(
     def broken(*_: Any) -> Any:
         raise ZeroDivisionError("a bug")
 
-    with monkeypatch.context() as patch, pytest.raises(ZeroDivisionError):
-        patch.setattr("evals.run.score", broken)
+    monkeypatch.setattr("evals.run.score", broken)
+    with pytest.raises(ZeroDivisionError):
         evaluated(trains, tmp_path / "log", conduct=Conduct(concurrency=1))
     [record] = read_log(tmp_path / "log").records
     assert isinstance(record, SampleRecord)

@@ -280,3 +280,14 @@ def test_a_source_that_could_not_be_read_cannot_be_cited(tmp_path: Path) -> None
     )
     assert found.unknown_sources == 1
     assert found.source_coverage == Ratio(0, 1)
+
+
+def test_gold_without_an_answer_grades_no_answer(corpus: Corpus) -> None:
+    """Data that say where an answer stands and not what it is: evidence is measured, correctness is not."""
+    at = span(corpus, "notes.txt", A)
+    asked = question("none", gold=[[[at]]], answerable=True, kind="lookup")
+    for told in (answer(claim("7", at)), answer(), answer(claim("7"))):
+        found = score(asked, told, corpus)
+        assert found.correctness == "ungraded"
+        assert found.correct == found.verified_correct == UNDEFINED
+    assert score(asked, answer(claim("7", at)), corpus).evidence_recall == Ratio(1, 1)

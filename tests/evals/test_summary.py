@@ -19,7 +19,7 @@ def sample(id: str, **fields: object) -> SampleScore:
 
 
 def test_the_mean_of_nothing_is_undefined() -> None:
-    """ragas#794: NaN on refusals; openagent-eval#76: 0.0 in one layer and 1.0 in another. Here there is one path."""
+    """ragas#794, #733, #580, #1309: NaN on refusals; openagent-eval#76: 0.0 in one layer, 1.0 in another."""
     empty = summary([])
     assert empty.questions == 0
     assert all(empty.means[name].mean is None for name in METRICS)
@@ -77,7 +77,7 @@ def test_silence_is_counted_beside_the_unsupported_claims() -> None:
 
 
 def test_epochs_are_averaged_within_a_question_first() -> None:
-    """lm-evaluation-harness#3357: results drift between runs. Questions whose epochs differ are counted."""
+    """lm-evaluation-harness#3357, #1645: results drift between runs. Questions whose epochs differ are counted."""
     rows = [sample("a"), sample("a", correct=Ratio(0, 1)), sample("b"), sample("b")]
     rows.append(sample("c", correct=Ratio(0, 1)))
     found = summary(rows, epochs=2).means["correct"]
@@ -134,3 +134,11 @@ def test_the_order_of_scores_has_no_influence() -> None:
     random.Random(2).shuffle(rows)
     assert summary(rows).model_dump_json() == first
     assert Summary.model_validate(json.loads(first)).model_dump_json() == first
+
+
+def test_what_gold_cannot_grade_is_no_failure() -> None:
+    """Data without answers: their questions are counted, and are in no rate of right answers."""
+    ungraded = sample("b", correctness="ungraded", correct=UNDEFINED, verified_correct=UNDEFINED)
+    found = summary([sample("a"), ungraded])
+    assert found.of_all["correct"] == Ratio(1, 1)
+    assert found.means["correct"].undefined == 1

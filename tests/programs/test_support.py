@@ -7,9 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from programs.conclusion import cited
-from programs.support import related, touching
 from programs.verify import settled_status
 from runtime.claims import Citation, Claim
+from runtime.support import related, touching
 from signatures import LeafClaim, Statement
 
 STRENGTH = {"insufficient": 0, "inferred": 1, "conflicting": 2, "direct": 3}

@@ -25,6 +25,7 @@ from signatures import (
     Conclude,
     EvidenceSpan,
     Explore,
+    JudgeSupport,
     LeafClaim,
     Plan,
     Refine,
@@ -32,7 +33,17 @@ from signatures import (
 )
 
 ADAPTERS = {"json": dspy.JSONAdapter(), "chat": dspy.ChatAdapter()}
-SUITE = (Act, AnalyzeLeaf, ClassifyQuestion, Conclude, Explore, Plan, Refine, SubQuery)
+SUITE = (
+    Act,
+    AnalyzeLeaf,
+    ClassifyQuestion,
+    Conclude,
+    Explore,
+    JudgeSupport,
+    Plan,
+    Refine,
+    SubQuery,
+)
 
 
 def asked(signature: Any, format: str, **inputs: Any) -> PromptRequest:

@@ -7,9 +7,9 @@ import pytest
 from pydantic import BaseModel
 
 import signatures
-from signatures import AnalyzeLeaf, ClassifyQuestion, Conclude, Plan, Refine
+from signatures import AnalyzeLeaf, ClassifyQuestion, Conclude, JudgeSupport, Plan, Refine
 
-ALL = [ClassifyQuestion, Plan, Refine, AnalyzeLeaf, Conclude]
+ALL = [ClassifyQuestion, Plan, Refine, AnalyzeLeaf, Conclude, JudgeSupport]
 
 
 def models_of(signature: type[dspy.Signature]) -> list[type[BaseModel]]:
@@ -82,5 +82,5 @@ def test_refinement_branches_by_class_of_error() -> None:
 
 def test_what_is_exported_is_what_is_named() -> None:
     public = {name for name in vars(signatures) if not name.startswith("_")}
-    modules = {"act", "claims", "classify", "conclude", "leaf", "plan", "refine"}
+    modules = {"act", "claims", "classify", "conclude", "judge", "leaf", "plan", "refine"}
     assert public - modules == set(signatures.__all__)

@@ -30,6 +30,11 @@ class Family(Protocol):
         """One line for the list of sets."""
         ...
 
+    @property
+    def takes_files(self) -> bool:
+        """Whether files of one's own can stand in for its text."""
+        ...
+
     def drafts(self, order: Order) -> Iterator[Draft]:
         """The corpora with their questions, the same for the same order."""
         ...

@@ -31,7 +31,8 @@ class Adversarial:
     """The family of attacks: injections, forged tool output, forged ids, repeated paragraphs."""
 
     name = "adversarial"
-    does = "injections, forged tool output, forged ids, repeated paragraphs beside the true fact"
+    does = "injections, forged output and ids, repeats beside the truth"
+    takes_files = True
 
     def drafts(self, order: Order) -> Iterator[Draft]:
         """Corpora of four questions each, one an attack; one in four is in Chinese."""

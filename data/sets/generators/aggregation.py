@@ -19,7 +19,8 @@ class Aggregation:
     """The family of aggregation questions."""
 
     name = "aggregation"
-    does = "counts, first, last, distinct, top-n and differences by level, hour, service, event"
+    does = "counts, extremes, rankings and differences over logs"
+    takes_files = True
 
     def drafts(self, order: Order) -> Iterator[Draft]:
         """One corpus with a question of every sort; more corpora for more questions. One's own files: one corpus."""

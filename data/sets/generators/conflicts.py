@@ -52,7 +52,8 @@ class Conflicts:
     """The family of conflicts: two dated versions, three sources of which one is stale, a retraction, an open one."""
 
     name = "conflicts"
-    does = "two dated versions, three sources of which one is stale, a retraction, an open contradiction"
+    does = "two dated versions, a stale source, a retraction, an open one"
+    takes_files = True
 
     def drafts(self, order: Order) -> Iterator[Draft]:
         """Corpora of four questions each, one of every sort; one in four is in Chinese."""

@@ -6,6 +6,7 @@ not named either, so that an oblique fact may stand only once in a corpus).
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from typing import Literal
 
 from data.questions import TypedAnswer
 from data.sets.drafts import integer, many, string
@@ -14,6 +15,9 @@ from data.sets.generators.names import Names
 
 Values = Callable[[Chance, Names], tuple[str, TypedAnswer]]
 """A value as the text says it, and as the answer to the question."""
+
+Said = Literal["plain", "named", "oblique"]
+"""In the words of the question; with no word of it but the name of the subject; or with none at all."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,17 +46,19 @@ class Telling:
     value: str
 
 
-def tell(topic: Topic, chance: Chance, names: Names, *, oblique: bool = False) -> Telling:
+def tell(topic: Topic, chance: Chance, names: Names, *, said: Said = "plain") -> Telling:
     """A fact of a topic, about a subject that has not been named yet."""
     value, answer = topic.values(chance, names)
     subject = names.place(topic.language)
-    said = topic.oblique if oblique else chance.pick(topic.plain)
-    asked = topic.asks_oblique if oblique else chance.pick(topic.asks)
+    frame = chance.pick(topic.plain) if said == "plain" else topic.oblique
+    if said == "named":
+        frame = ("{s}那边：" if topic.language == "zh" else "Concerning {s}: ") + frame
+    asked = topic.asks_oblique if said == "oblique" else chance.pick(topic.asks)
     return Telling(
         topic.name,
         topic.language,
         subject,
-        said.format(s=subject, v=value),
+        frame.format(s=subject, v=value),
         asked.format(s=subject),
         answer,
         value,

@@ -19,7 +19,9 @@ DAY = np.datetime64("2026-03-02T06:00:00.000", "ms")
 _SPAN_MS = 14 * 3600 * 1000
 """From the first line to the last: 14 hours, whatever the size."""
 
-_AVERAGE = 92
+_AVERAGE = 86.5
+"""Characters of a line."""
+
 _BLOCK = 7
 """Lines: in each block of a source stands the event that is spread, so that every partition has it."""
 
@@ -80,7 +82,7 @@ def log(chance: Chance, characters: int, services: int = 3) -> Log:
     """A log of about so many characters in all."""
     spread = chance.pick(SPREAD)
     names = tuple(f"{each}.log" for each in SERVICES[:services])
-    lines = max(_BLOCK * 3, characters // services // _AVERAGE)
+    lines = max(_BLOCK * 3, int(characters / services / _AVERAGE))
     parts = [_part(chance, name, lines, spread) for name in names]
     text = pa.concat_arrays([each.text for each in parts])
     records = Records(

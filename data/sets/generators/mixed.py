@@ -13,7 +13,7 @@ from data.sets.generators.samples import Samples
 from data.sets.generators.unanswerable import absent_events, twins
 
 _SHARES = (
-    (Needles(), 90),
+    (Needles(), 96),
     (Aggregation(), 66),
     (Pairwise(), 12),
     (Conflicts(), 44),
@@ -21,7 +21,7 @@ _SHARES = (
 )
 """Families and how many questions each gives, of _WHOLE."""
 
-_WHOLE = 340
+_WHOLE = 330
 _TWINS = 36
 _ABSENT_LOGS = 4
 _LARGE = 300_000
@@ -32,10 +32,11 @@ class Mixed:
     """The family of all families, with the samples."""
 
     name = "mixed"
-    does = "all six kinds of questions over small corpora, to compare programs with"
+    does = "all six kinds over small corpora, to compare programs with"
+    takes_files = False
 
     def drafts(self, order: Order) -> Iterator[Draft]:
-        """Every family with its share, twins of the needles, and the questions about the samples."""
+        """Every family with its share, twins of the needles, and the samples: of a large one, a few questions."""
         scale = (order.questions or _WHOLE) / _WHOLE
         needles: list[Draft] = []
         for family, share in _SHARES:
@@ -54,6 +55,8 @@ class Mixed:
                 break
         for number in range(max(1, round(_ABSENT_LOGS * scale))):
             yield absent_events(order, f"absent-{number:03}", 16_000)
-        large = log_draft(order, "logs-large", _LARGE)
-        yield large.with_questions(large.questions[:_LARGE_QUESTIONS])
-        yield from Samples().drafts(replace(order, questions=None))
+        made = log_draft(order, "logs-large", _LARGE)
+        yield made.with_questions(made.questions[:_LARGE_QUESTIONS])
+        for draft in Samples().drafts(replace(order, questions=None)):
+            large = sum(len(each.content) for each in draft.documents) > _LARGE
+            yield draft.with_questions(draft.questions[1::4]) if large else draft

@@ -16,16 +16,19 @@ LENGTHS = (0, 2, 6)
 
 SIZES = (8_000, 16_000, 32_000, 64_000)
 _ASKED = 30
-_A_CORPUS = 5
+_A_CORPUS = 6
 """Needles in one corpus."""
 
 
 @dataclass(frozen=True, slots=True)
 class Needle:
-    """A fact with its place: the document, the depth in it, and how much is said around it."""
+    """A fact with its place: the document, the depth in it, and how much is said around it.
+
+    `overlap` is what question and text have in common: yes (their words), name (the subject alone), or no.
+    """
 
     told: Telling
-    oblique: bool
+    overlap: str
     document: int
     depth: float
     length: int
@@ -35,10 +38,11 @@ class Needles:
     """The family of needles."""
 
     name = "needles"
-    does = "facts planted at chosen depths and lengths, asked for with and without their words"
+    does = "facts at chosen depths and lengths, with or without word overlap"
+    takes_files = True
 
     def drafts(self, order: Order) -> Iterator[Draft]:
-        """Corpora of five needles each; one in four is in Chinese."""
+        """Corpora of six needles each; one in four is in Chinese."""
         asked = order.questions or _ASKED
         for number in range(-(-asked // _A_CORPUS)):
             language = "zh" if number % 4 == 3 else "en"
@@ -78,16 +82,17 @@ def bury(
 
 
 def _needles(chance: Chance, documents: int, language: str) -> list[Needle]:
-    """Three plain facts and two oblique ones, of different topics, at different depths."""
+    """Three facts in the words of their questions, one by its name alone, two in other words; at different depths."""
     names = Names(chance)
-    topics = chance.draw([each for each in TOPICS if each.language == language], 4)
-    told = [(tell(topic, chance, names), False) for topic in topics[:3]]
-    told.append((tell(topics[3], chance, names, oblique=True), True))
-    told.append((resident(chance, names, language), True))
+    topics = chance.draw([each for each in TOPICS if each.language == language], 5)
+    told = [(tell(topic, chance, names), "yes") for topic in topics[:3]]
+    told.append((tell(topics[3], chance, names, said="named"), "name"))
+    told.append((tell(topics[4], chance, names, said="oblique"), "no"))
+    told.append((resident(chance, names, language), "no"))
     depths = chance.shuffled(DEPTHS)
     return [
-        Needle(fact, oblique, chance.below(documents), depths[at], chance.pick(LENGTHS))
-        for at, (fact, oblique) in enumerate(told)
+        Needle(fact, overlap, chance.below(documents), depths[at], chance.pick(LENGTHS))
+        for at, (fact, overlap) in enumerate(told)
     ]
 
 
@@ -109,7 +114,7 @@ def _question(
     return DraftQuestion(
         id=identifier,
         question=as_people_ask(chance, told.question, told.language),
-        kind="local" if needle.oblique else "lookup",
+        kind="lookup" if needle.overlap == "yes" else "local",
         answer=told.answer,
         gold=(any_of([gold]),),
         needed=((source, gold.start, gold.end),),
@@ -118,6 +123,6 @@ def _question(
             f"language:{told.language}",
             f"depth:{needle.depth:g}",
             f"length:{needle.length}",
-            "overlap:no" if needle.oblique else "overlap:yes",
+            f"overlap:{needle.overlap}",
         ),
     )

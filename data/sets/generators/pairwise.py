@@ -37,7 +37,8 @@ class Pairwise:
     """The family of questions about pairs."""
 
     name = "pairwise"
-    does = "all pairs of guests of a register for which something holds, as in OOLONG-Pairs"
+    does = "all pairs of guests of a register, as in OOLONG-Pairs"
+    takes_files = False
 
     def drafts(self, order: Order) -> Iterator[Draft]:
         """Registers of four questions each."""

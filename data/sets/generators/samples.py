@@ -24,7 +24,8 @@ class Samples:
     """The family of one: the shipped questions about incident, minutes and handbook."""
 
     name = "samples"
-    does = "the questions that ship with the project, about its sample texts"
+    does = "the questions about the sample texts of the project"
+    takes_files = False
 
     def drafts(self, order: Order) -> Iterator[Draft]:
         """The three sample corpora; `questions` takes the first ones."""

@@ -26,7 +26,8 @@ class Unanswerable:
     """The family of twins: each corpus of needles, answerable, and then once for each of two needles without it."""
 
     name = "unanswerable"
-    does = "twins of answerable questions: the partition with the answer removed, or unreadable"
+    does = "twins whose partition with the answer is gone, or unreadable"
+    takes_files = True
 
     def drafts(self, order: Order) -> Iterator[Draft]:
         """Needle corpora with their twins; half as many questions are answerable as are not."""

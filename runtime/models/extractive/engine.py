@@ -11,6 +11,7 @@ from typing import Any, TypeVar
 from dspy import lm15
 from pydantic import TypeAdapter, ValidationError
 
+from runtime import support
 from runtime.models.extractive.actor import act
 from runtime.models.extractive.coder import next_cell
 from runtime.models.extractive.conclusion import conclude
@@ -229,6 +230,11 @@ def _code(prompt: PromptRequest) -> dict[str, Any]:
     )
 
 
+def _judge(prompt: PromptRequest) -> dict[str, Any]:
+    verdict, reason = support.verdict(_text(prompt, "claim"), _listed(prompt, "quotes", _STRINGS))
+    return {"reason": reason, "verdict": verdict}
+
+
 def _reply(prompt: PromptRequest) -> dict[str, Any]:
     return {"reply": reply_to(_text(prompt, "prompt"))}
 
@@ -241,6 +247,7 @@ _ANSWERS: Mapping[str, Callable[[PromptRequest], dict[str, Any]]] = {
     "Conclude": _conclude,
     "Act": _act,
     "SubQuery": _reply,
+    "JudgeSupport": _judge,
     REPL_ACTION: _code,
     REACT_TURN: _react,
 }

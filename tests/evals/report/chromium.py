@@ -1,4 +1,4 @@
-"""A real browser, driven over the DevTools protocol through two pipes. Whatever it asks for and complains of is kept."""
+"""A real browser, driven over the DevTools protocol through two pipes. What it asks for and complains of is kept."""
 
 import base64
 import fcntl

@@ -21,9 +21,12 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 
 from runtime.lexicon import STOPWORDS, expand, is_cjk, raw_tokens, stems_of
+from signatures import SupportVerdict
 
 SHARE = 0.2
 """Share of the content words of a statement that must occur in what it rests on."""
+ENOUGH = 0.6
+"""Share from which on a verdict in words alone is that the quotes support a statement."""
 FEWEST = 3
 """Content words below which a statement is not judged."""
 _PAIR = 0.5
@@ -38,6 +41,19 @@ def related(text: str, quotes: Sequence[str], beside: Iterable[str] = ()) -> boo
     return share(text, quotes, beside, enough=SHARE) >= SHARE
 
 
+def verdict(text: str, quotes: Sequence[str]) -> tuple[SupportVerdict, str]:
+    """What shared words say of a statement and its quotes, with the reason. It knows no meaning, and no "not"."""
+    if any(text.strip() and text.strip() in each for each in quotes):
+        return "supported", "The claim stands in a quote as it is."
+    if not _judgeable(list(_words(text)), text, quotes):
+        return "unclear", "Too few words, or of another language than the quotes."
+    found = share(text, quotes)
+    said = f"{found:.0%} of the words of the claim occur in the quotes."
+    if found < SHARE:
+        return "unsupported", said
+    return ("supported" if found >= ENOUGH else "unclear"), said
+
+
 def share(
     text: str, quotes: Sequence[str], beside: Iterable[str] = (), *, enough: float = 1.0
 ) -> float:
@@ -49,7 +65,7 @@ def share(
         return 1.0
     words = list(_words(text))
     whole = sum(weight for _, weight in words)
-    if whole < FEWEST or not _comparable(text, quotes):
+    if not _judgeable(words, text, quotes):
         return 1.0
     found = 0.0
     for each in (*quotes, *beside):
@@ -64,9 +80,16 @@ def share(
 def touching(text: str, quotes: Sequence[str]) -> int:
     """How many quotes share at least one content word with a statement; all where that cannot be judged."""
     words = list(_words(text))
-    if sum(weight for _, weight in words) < FEWEST or not _comparable(text, quotes):
+    if not _judgeable(words, text, quotes):
         return len(quotes)
     return sum(any(not word.isdisjoint(_forms(each)) for word, _ in words) for each in quotes)
+
+
+def _judgeable(
+    words: Iterable[tuple[frozenset[str], float]], text: str, quotes: Iterable[str]
+) -> bool:
+    """Whether a statement has words enough, and words that can be compared with those of the quotes."""
+    return sum(weight for _, weight in words) >= FEWEST and _comparable(text, quotes)
 
 
 def _comparable(text: str, quotes: Iterable[str]) -> bool:

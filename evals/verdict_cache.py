@@ -1,0 +1,70 @@
+"""The cache of a support judge: a claim with the same evidence is not put before the same judge twice."""
+
+import hashlib
+import json
+import sqlite3
+import threading
+from collections.abc import Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from signatures import SupportVerdict
+
+_TABLE = """
+CREATE TABLE IF NOT EXISTS verdicts (
+    claim TEXT NOT NULL, evidence TEXT NOT NULL, judge TEXT NOT NULL,
+    verdict TEXT NOT NULL, reason TEXT NOT NULL,
+    PRIMARY KEY (claim, evidence, judge)
+)
+"""
+
+
+class VerdictKey(NamedTuple):
+    """What a verdict depends on: hashes of the claim and of its quotes in order, and the version of the judge."""
+
+    claim: str
+    evidence: str
+    judge: str
+
+    @classmethod
+    def of(cls, claim: str, quotes: Sequence[str], judge: str) -> "VerdictKey":
+        """The key of a claim with its quotes."""
+        return cls(_hash(claim), _hash(json.dumps(list(quotes))), judge)
+
+
+class VerdictCache:
+    """Verdicts in a SQLite file, or in memory for None. It may be used from any thread."""
+
+    def __init__(self, path: Path | None = None) -> None:
+        if path is not None:
+            path.parent.mkdir(parents=True, exist_ok=True)
+        self._lock = threading.Lock()
+        self._connection = sqlite3.connect(
+            ":memory:" if path is None else path, timeout=30, check_same_thread=False
+        )
+        with self._lock, self._connection:
+            self._connection.execute(_TABLE)
+
+    def find(self, key: VerdictKey) -> tuple[SupportVerdict, str] | None:
+        """The verdict with its reason, if there is one."""
+        where = (
+            "SELECT verdict, reason FROM verdicts WHERE claim = ? AND evidence = ? AND judge = ?"
+        )
+        with self._lock:
+            return self._connection.execute(where, key).fetchone()
+
+    def keep(self, key: VerdictKey, verdict: SupportVerdict, reason: str) -> None:
+        """Keep a verdict; the first one stays."""
+        with self._lock, self._connection:
+            self._connection.execute(
+                "INSERT OR IGNORE INTO verdicts VALUES (?, ?, ?, ?, ?)", (*key, verdict, reason)
+            )
+
+    def close(self) -> None:
+        """Close the file."""
+        with self._lock:
+            self._connection.close()
+
+
+def _hash(text: str) -> str:
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:32]

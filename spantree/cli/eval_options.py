@@ -1,0 +1,90 @@
+"""The options of the verbs that evaluate, each with its help."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+Programs = Annotated[
+    str,
+    typer.Option(
+        "--program",
+        metavar="NAME,...",
+        help="The programs, with commas between; NAME:CHOICE for one of its choices: rlm:repl, recursive:on_failure.",
+    ),
+]
+Set = Annotated[
+    str,
+    typer.Option(
+        "--set",
+        metavar="NAME",
+        help="A question set: a name (spantree sets list) or a folder.",
+        show_default=False,
+    ),
+]
+SetOfLog = Annotated[
+    str | None,
+    typer.Option(
+        "--set",
+        metavar="NAME",
+        help="The question set, where it moved or its gold was mended.",
+        show_default="where it was",
+    ),
+]
+Out = Annotated[
+    Path | None,
+    typer.Option(
+        metavar="LOG",
+        help="The folder of the log. Samples that it has are kept.",
+        show_default="logs/SET-MODEL-HASH",
+    ),
+]
+Epochs = Annotated[int, typer.Option(metavar="N", min=1, help="How often each question is asked.")]
+Limit = Annotated[
+    int | None,
+    typer.Option(
+        metavar="N", min=1, help="Only N questions, drawn by the seed.", show_default="all"
+    ),
+]
+Split = Annotated[
+    str | None,
+    typer.Option(
+        metavar="NAME", help="Only train, validation or test questions.", show_default="all"
+    ),
+]
+Seed = Annotated[
+    int, typer.Option(metavar="S", help="Draws questions, and the samples of intervals.")
+]
+Concurrency = Annotated[
+    int, typer.Option(metavar="N", min=1, help="Questions that are answered at the same time.")
+]
+MaxErrors = Annotated[
+    str,
+    typer.Option(
+        metavar="N|SHARE",
+        help="More samples than this that end in errors stop the evaluation: 12, 0.05 or 5%.",
+    ),
+]
+Retries = Annotated[
+    int,
+    typer.Option(
+        metavar="N",
+        min=0,
+        help="How often a sample that ends in an error is tried again; it shifts what is measured, and is listed.",
+    ),
+]
+RetryErrors = Annotated[
+    bool, typer.Option("--retry-errors", help="Try samples again that ended in errors earlier.")
+]
+Log = Annotated[
+    Path, typer.Argument(metavar="LOG", help="The folder of a log.", show_default=False)
+]
+Tau = Annotated[
+    float,
+    typer.Option(
+        metavar="SHARE",
+        min=0.0,
+        max=1.0,
+        help="Share of a stretch of evidence that must be cited to count.",
+    ),
+]
