@@ -10,6 +10,7 @@ from data.questions import QuestionSet, Split
 from data.sets.assembly import assemble
 from data.sets.drafts import Order
 from data.sets.generators import FAMILIES, GENERATORS_VERSION
+from data.sets.hub import HUB, fetched
 from data.sets.lint import lint_folder
 from data.sets.splits import assign_splits
 from data.sets.storage import SET_FILE, Form, load_header, open_set_corpus, save_set
@@ -49,10 +50,12 @@ def known_sets(store: Path | None = None) -> list[Known]:
 
 
 def find_set(name: str | Path, *, store: Path | None = None) -> Path:
-    """The folder of a set: a path, a set of the store, or one that ships, which is built if need be.
+    """The folder of a set: a path, a set of the store, one of the hub, or one that ships, built if need be.
 
     Raises QuestionSetError, which names the sets that there are.
     """
+    if str(name).startswith(HUB):
+        return fetched(str(name), store=store)
     path = Path(name).expanduser()
     if (path / SET_FILE).is_file():
         return path

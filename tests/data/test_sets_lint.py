@@ -202,11 +202,9 @@ def test_a_copy_of_a_document_in_another_corpus_leaks_too(house: Corpus, tmp_pat
     place.mkdir()
     (place / "renamed.txt").write_bytes(RULES.encode())
     copy = open_corpus([place])
-    span = gold("renamed.txt", RULES, "The lamp is lit at dusk.")
-    other = lamp(
-        copy, id="copy", corpus="copy", gold=(((span,),),), documents=(), split="train",
-        required_partitions=(),
-    )  # fmt: skip
+    fact = (((gold("renamed.txt", RULES, "The lamp is lit at dusk."),),),)
+    other = lamp(house, id="copy", corpus="copy", gold=fact, documents=(), split="train")
+    other = other.model_copy(update={"required_partitions": ()})
     made = house_set(house, lamp(house), other)
     entry = made.corpora[0].model_copy(update={"name": "copy", "version": copy.version})
     made = made.model_copy(update={"corpora": (*made.corpora, entry)})

@@ -1,6 +1,7 @@
 """A set whose texts, questions and ids try to break out of a report, evaluated by real programs."""
 
 import asyncio
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,10 +16,13 @@ from evals.manifest import Notes
 from evals.report import rendered, report_of
 from evals.run import Conduct, Plan, evaluate
 from evals.tolerance import Tolerance
-from programs.baselines import Direct, Retrieve
+from programs.answer import Answer
+from programs.baselines import Direct
 from programs.recursive import Recursive
 from programs.route import Auto
+from runtime.claims import Citation
 from runtime.models.make import make_lm
+from tests.evals.samples import answer, claim
 from tests.evals.small_set import Told
 
 ATTACKS = (
@@ -52,7 +56,7 @@ class Evaluated:
 
 
 def hostile(folder: Path) -> Evaluated:
-    """The set, evaluated by four programs and by one that fails on everything."""
+    """The set, evaluated by three programs, one that says what it is told and one that fails on everything."""
     files = folder / "set" / "corpora" / "notes"
     files.mkdir(parents=True)
     for at, day in enumerate(_DAYS):
@@ -86,11 +90,46 @@ def _programs() -> Mapping[str, Factory]:
 
     return {
         "direct": lambda: Direct(lm=model),
-        "retrieve": lambda: Retrieve(lm=model),
         "recursive": lambda: Recursive(lm=model),
         "auto": lambda: Auto(lm=model),
+        "telling": lambda: Told(_told),
         "crashing": lambda: Told(crash),
     }
+
+
+def _told(question: str, corpus: Corpus) -> Answer:
+    """The line that was asked for with a right, a wrong and a broken citation; otherwise nothing."""
+    found = re.search(r"Pump (\w+)-\d+", question)
+    if found is None:
+        return answer(question=question, corpus_version=corpus.version)
+    source = f"{found[1]} & <i>.log"
+    text = corpus.text(source)
+    right = text.index(found[0])
+    wrong = text.index(ATTACKS[0])
+    places = [(right, right + 34), (wrong, wrong + len(ATTACKS[0]))]
+    cited = [
+        Citation(
+            source=source,
+            start=start,
+            end=end,
+            line_start=1 + text.count("\n", 0, start),
+            line_end=1 + text.count("\n", 0, start),
+            quote=text[start:end],
+            span_id="0" * 12,
+            verdict="verbatim",
+        )
+        for start, end in places
+    ]
+    broken = cited[1].model_copy(update={"quote": f"never said {ATTACKS[0]}"})
+    return answer(
+        claim(f"{text[right : right + 34]} {ATTACKS[0]}", *cited),
+        claim(f"It says {ATTACKS[1]}", broken, status="inferred"),
+        question=question,
+        corpus_version=corpus.version,
+        warnings=(ATTACKS[2],),
+        unknowns=(ATTACKS[3],),
+        route=ATTACKS[5],
+    )
 
 
 def _text(day: str, at: int) -> str:
@@ -120,7 +159,7 @@ def _questions(corpus: Corpus) -> list[Question]:
 def _lookup(corpus: Corpus, day: str, number: int) -> Question:
     source = f"{day} & <i>.log"
     line = next(each for each in corpus.text(source).split("\n") if f"{day}-{number} deliv" in each)
-    start = corpus.text(source).index(line)
+    start, line = corpus.text(source).index(line), line[: line.index("liters.") + len("liters.")]
     span = GoldSpan(source=source, start=start, end=start + len(line), quote=line)
     liters = 100 + 10 * _DAYS.index(day) + number
     return Question(

@@ -101,7 +101,7 @@ def test_every_sample_has_a_page_and_a_line(made: tuple[Report, list[SamplePage]
 def test_a_claim_is_shown_with_its_quote_in_its_surroundings(
     made: tuple[Report, list[SamplePage]],
 ) -> None:
-    page = page_of(made[1], "retrieve", "Pump monday-3")
+    page = page_of(made[1], "telling", "Pump monday-3")
     quotes = [quote for claim in page.claims for quote in claim.quotes]
     assert quotes
     right = [quote for quote in quotes if ("gold", "good") in quote.tags]
@@ -109,6 +109,11 @@ def test_a_claim_is_shown_with_its_quote_in_its_surroundings(
     marked = {piece.mark: piece.text for piece in right[0].pieces}
     assert "Pump monday-3 delivered 103 liters" in marked["both"]
     assert right[0].place == "monday & <i>.log:8"
+    assert [quote.tags[0][0] for quote in quotes] == [
+        "gold",
+        "wrong: not gold",
+        "the text says something else",
+    ]
     assert any(not piece.mark and piece.text.strip(" …") for piece in right[0].pieces)
     (fact,) = page.facts
     assert fact.found == "found"
