@@ -22,6 +22,7 @@ from data.questions import TypedAnswer
 from evals import values
 from evals.metrics import UNDEFINED, Ratio
 from evals.wording import denies, normalized, states
+from runtime.lexicon import stems
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,13 +112,7 @@ def _by_wording(gold: TypedAnswer, given: Given) -> Judged:
 
 
 def _set(gold: TypedAnswer, given: Given) -> Judged:
-    if isinstance(given.value, list | tuple):
-        source, found = "value", values.entries(given.value)
-        texts: Sequence[str] = found
-    else:
-        longest = max((len(each) for each in _wordings(gold)), default=0)
-        source, found = "text", values.items(given.statements, longest)
-        texts = given.statements
+    source, texts, found = _listed(gold, given)
     wanted = list({normalized(each): each for each in gold.values}.values())
     stated = [each for each in wanted if any(states(text, each) for text in texts)]
     extra = {normalized(each) for each in found if not _belongs(each, (*wanted, *gold.accepted))}
@@ -125,6 +120,35 @@ def _set(gold: TypedAnswer, given: Given) -> Judged:
     f1 = Ratio(2 * len(stated), 2 * len(stated) + len(extra) + missed)
     read = "; ".join([*stated, *(f"+{each}" for each in sorted(extra))])
     return Judged(not missed and not extra, read, source, f1)
+
+
+def _listed(gold: TypedAnswer, given: Given) -> tuple[str, Sequence[str], Sequence[str]]:
+    """Where the items come from, the texts that state values, and the items.
+
+    The sides of conflicts stand in the statements as the text has them, and in the value as code has compared them.
+    """
+    if not isinstance(given.value, list | tuple):
+        found = values.items(given.statements, lambda part: _resembles(part, _wordings(gold)))
+        return "text", given.statements, found
+    if any(isinstance(each, dict) and "values" in each for each in given.value):
+        return "text", given.statements, given.statements
+    found = values.entries(given.value)
+    return "value", found, found
+
+
+def _resembles(part: str, wordings: Sequence[str]) -> bool:
+    """Whether a part of a sentence could be meant as an item: as short as the values, and with digits if they have."""
+    if not stems(part) or not wordings:
+        return bool(stems(part))
+    return (
+        len(part) <= 2 * max(map(len, wordings))
+        and len(part.split()) <= max(len(each.split()) for each in wordings)
+        and (_has_digit(part) or not all(map(_has_digit, wordings)))
+    )
+
+
+def _has_digit(text: str) -> bool:
+    return any(char.isdigit() for char in text)
 
 
 def _belongs(item: str, wanted: Sequence[str]) -> bool:

@@ -30,19 +30,36 @@ class LogWriter:
         try:
             self.manifest = _agreed(folder, manifest)
             self.cut = _mended(folder / SAMPLES)
-            self._file = (folder / SAMPLES).open("ab")
+            # Unbuffered: what could not be written must not come back when the file is closed.
+            self._file = (folder / SAMPLES).open("ab", buffering=0)
         except BaseException:
             self._lock.close()
             raise
         self._turn = threading.Lock()
 
     def append(self, record: SampleRecord) -> None:
-        """Write a record through to the disk. Safe from several threads."""
+        """Write a record through to the disk, whole or not at all. Safe from several threads.
+
+        Raises RunError if the disk does not take it.
+        """
         line = line_of(record)
         with self._turn:
-            self._file.write(line)
-            self._file.flush()
-            os.fsync(self._file.fileno())
+            whole = self._file.seek(0, os.SEEK_END)
+            try:
+                self._write(line)
+            except OSError as error:
+                with suppress(OSError):
+                    self._file.truncate(whole)
+                raise RunError(
+                    f"the log {self.folder} cannot be written: {error.strerror or error}",
+                    hint="make room; the same command then goes on with what is in the log",
+                ) from error
+
+    def _write(self, line: bytes) -> None:
+        left = memoryview(line)
+        while left:
+            left = left[self._file.write(left) :]
+        os.fsync(self._file.fileno())
 
     def close(self) -> None:
         """Close the log and let others have it."""

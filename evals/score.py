@@ -200,7 +200,7 @@ def _verified(
     covered: bool,
     tau: float,
 ) -> Ratio:
-    """Right, enough of the evidence cited, and every citation valid; one that fails decides, else all must be known.
+    """Right, enough of the evidence cited, and every citation valid; what cannot be read is not verified.
 
     An abstention that is right has nothing to cite. Where gold has no facts (a count of 0), the required partitions
     prove an answer; where nobody says which those are, it cannot be verified.
@@ -214,11 +214,7 @@ def _verified(
         proved = recall >= tau and validity is not None
     elif question.answerable:
         proved = covered if question.required_partitions else None
-    parts = (
-        None if correctness == "unparsed" else correctness == "correct",
-        proved,
-        validity in (None, 1.0),
-    )
+    parts = (correctness == "correct", proved, validity in (None, 1.0))
     if False in parts:
         return _ratio(False)
     return _ratio(None if None in parts else True)

@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -118,12 +118,11 @@ def answers(texts: Sequence[str]) -> frozenset[bool]:
     return frozenset(match.lastgroup in ("yes", "shi") for match in matches if match)
 
 
-def items(texts: Sequence[str], longest: int) -> list[str]:
+def items(texts: Sequence[str], is_item: Callable[[str], bool]) -> list[str]:
     """The items of a list: the statements, or the parts of a single one.
 
     One statement is taken apart at line ends, else at semicolons, else at commas and "and", behind a lead that ends in
-    a colon; a JSON list is what it says. Between commas, what is more than twice as long as an item can be (`longest`
-    characters) is prose and no item.
+    a colon; a JSON list is what it says. Between commas stands prose too: only what can be an item is one.
     """
     if len(texts) != 1:
         return [text for text in texts if text.strip()]
@@ -136,7 +135,7 @@ def items(texts: Sequence[str], longest: int) -> list[str]:
         parts = [_BULLET.sub("", part).strip() for part in re.split(separator, body)]
         parts = [part for part in parts if normalized(part)]
         if len(parts) > 1:
-            return [part for part in parts if separator != _COMMAS or len(part) <= 2 * longest]
+            return [part for part in parts if separator != _COMMAS or is_item(part)]
     return [_BULLET.sub("", body)] if body else []
 
 
@@ -151,13 +150,9 @@ def _json_list(text: str) -> list[str] | None:
 
 
 def entries(value: Sequence[Any]) -> list[str]:
-    """The items of a typed list: texts and numbers, the labels of counts, the texts of events, sides of conflicts."""
-    found: list[str] = []
-    for each in value:
-        if isinstance(each, dict):
-            sides = each.get("values")
-            named = sides if isinstance(sides, list) else [each.get("label", each.get("text", ""))]
-            found += [str(side) for side in named if side not in ("", None)]
-        elif each is not None:
-            found.append(str(each))
-    return found
+    """The items of a typed list: texts and numbers, the labels of counts, the texts of events."""
+    named = (
+        each.get("label", each.get("text", "")) if isinstance(each, dict) else each
+        for each in value
+    )
+    return [str(each) for each in named if each not in ("", None)]

@@ -162,7 +162,9 @@ def metric_words(moment: "Moment") -> str:
     shown = (("verified-correct", moment.verified), ("recall", moment.recall))
     parts = [f"{name} {value:.2f}" for name, value in shown if value is not None]
     parts += [count(moment.errors, "error")] if moment.errors else []
-    return ", ".join([*parts, count(moment.calls, "call")])
+    parts += [count(moment.calls, "call")]
+    parts += [f"{moment.kept:,} from before"] if moment.kept else []
+    return ", ".join(parts)
 
 
 def _counts(progress: "RunProgress") -> str:

@@ -23,6 +23,7 @@ from data.sets.generators.facts import TOPICS, tell
 from data.sets.generators.haystack import Piece, planted
 from data.sets.generators.logs import log
 from data.sets.generators.names import Names
+from data.sets.generators.needles import Needles
 from data.sets.lint import lint
 from data.sets.storage import open_set_corpus
 
@@ -121,6 +122,18 @@ def test_needles_are_at_their_depth(sets: dict[str, Built]) -> None:
         assert abs(depth - float(tagged(question, "depth"))) < 0.2
         found[tagged(question, "overlap")] += 1
     assert found == {"yes": 12, "name": 4, "no": 8}
+
+
+def test_depths_and_lengths_can_be_chosen() -> None:
+    family = Needles(depths=(0.5,), lengths=(9,))
+    for draft in family.drafts(Order(questions=12, characters=9_000)):
+        for question in draft.questions:
+            assert {"depth:0.5", "length:9"} <= set(question.tags)
+            ((source, start, _),) = question.places
+            (text,) = (str(d.content) for d in draft.documents if d.name == source)
+            assert 0.3 < start / len(text) < 0.7
+            paragraph = text[: text.index("\n\n", start)].rpartition("\n\n")[2]
+            assert len(re.findall(r"[.;?。](?:\s|$|(?=[^\s.]))", paragraph)) >= 10
 
 
 @pytest.mark.parametrize("topic", TOPICS, ids=[each.name for each in TOPICS])

@@ -162,7 +162,7 @@ def test_what_fails_leaves_nothing_behind(tmp_path: Path) -> None:
     "wanted",
     [
         Wanted("nothing"),
-        Wanted("pairwise", over=(Path("."),)),
+        Wanted("pairwise", over=(Path(),)),
         Wanted("needles", source="x.json"),
         Wanted("needles", split="1/2"),
         Wanted("needles", split="a/b/c"),

@@ -1,8 +1,8 @@
-"""A small question set over a log of trains, and a program that does what a test tells it to."""
+"""A small question set over a log of trains, a program that does what a test tells it to, and its evaluation."""
 
 import asyncio
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+import re
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -12,10 +12,14 @@ import dspy
 from data.corpus import Corpus, open_corpus
 from data.questions import CorpusEntry, GoldSpan, Question, QuestionSet, TypedAnswer
 from data.sets.storage import save_set
+from evals.log import EvalLog
+from evals.run import Conduct, evaluate
+from evals.tolerance import Tolerance
 from programs.answer import Answer, Coverage, Receipt
 from programs.base import Program
 from runtime.claims import Citation, Claim
 
+TOLERANT = Tolerance(share=1.0)
 LINE = "07:{:02d} train {} is late by {} minutes\n"
 
 
@@ -155,8 +159,39 @@ class Told(Program):
         return dspy.Prediction(answer=said) if isinstance(said, Answer) else said
 
 
-@contextmanager
-def counted(calls: list[str]) -> Iterator[Callable[[], int]]:
-    """How many calls were made within the block."""
-    before = len(calls)
-    yield lambda: len(calls) - before
+def evaluated(
+    trains: SmallSet,
+    out: Path,
+    does: Does = answer,
+    *,
+    calls: list[str] | None = None,
+    conduct: Conduct | None = None,
+    **given: Any,
+) -> EvalLog:
+    """The log of an evaluation of one told program."""
+    programs = {"told": lambda: Told(does, calls)}
+    work = evaluate(
+        programs,
+        trains.made,
+        trains.corpora,
+        out,
+        conduct=conduct or Conduct(tolerance=TOLERANT),
+        **given,
+    )
+    return asyncio.run(work)
+
+
+def number_of(question: str) -> int:
+    """Which train a question asks about."""
+    found = re.search(r"train (\d+)", question)
+    assert found is not None
+    return int(found[1])
+
+
+def failing(**numbers: Any) -> Does:
+    """A program that does something else for some trains, given as `n3=...`."""
+
+    def does(question: str, corpus: Corpus) -> Any:
+        return numbers.get(f"n{number_of(question)}") or answer(question, corpus)
+
+    return does

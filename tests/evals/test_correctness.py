@@ -183,9 +183,6 @@ def test_counts_and_sides_of_conflicts_are_items() -> None:
         value=[{"label": "a.log", "count": 2}, {"label": "b.log", "count": 1}],
     )
     assert right(
-        "set", "90 days", "30 days", value=[{"topic": "kept", "values": ["90 days", "30 days"]}]
-    )
-    assert right(
         "set", "disk full", value=[{"time": "09:04", "text": "ERROR disk full", "line": 3}]
     )
 
@@ -217,3 +214,25 @@ def test_what_is_denied_is_not_stated(text: str) -> None:
     assert right("boolean", "true", says=text, accepted=("allowed", "yes")) is False
     assert right("boolean", "true", says="不允许", accepted=("允许",)) is False
     assert right("boolean", "true", says="允许", accepted=("允许",)) is True
+
+
+def test_the_sides_of_a_conflict_are_read_from_its_statements() -> None:
+    """Code compares them in a notation of its own: 78,300 euros are "78300 eur" there."""
+    typed = [{"topic": "budget [eur]", "values": ["78300 eur", "27400 eur"]}]
+    said = "It contradicts itself: the budget is 78,300 euros, then deleted, against 27,400 euros."
+    gold = ("78,300 euros", "27,400 euros")
+    assert right("set", *gold, says=said, value=typed) is True
+    assert right("set", *gold, says=[said, "And on cats: 3 against 4."], value=typed) is False
+
+
+def test_prose_between_commas_is_no_item() -> None:
+    """What is longer than a value, or has no digit where all values have one, or says nothing, cannot be meant as one."""
+    gold = ("u1094", "u1136")
+    assert right("set", *gold, says="In total, u1094 and u1136, of all users, on that day") is True
+    assert right("set", *gold, says="u1094, u1136 and u1137") is False
+    assert (
+        right("set", "Edith Jansky", "Abel Roe", says="Edith Jansky, Abel Roe, and so on") is True
+    )
+    assert (
+        right("set", "Edith Jansky", "Abel Roe", says="Edith Jansky, Abel Roe, Max Frey") is False
+    )

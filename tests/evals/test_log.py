@@ -1,7 +1,9 @@
 """Logs of evaluations: what is on the disk is whole, and nothing is ever appended to another evaluation."""
 
 import asyncio
+import errno
 import json
+import os
 from pathlib import Path
 from typing import Any
 
@@ -293,3 +295,28 @@ def test_an_unfinished_log_says_so(trains: SmallSet, tmp_path: Path) -> None:
     found = results(read_log(tmp_path / "log"))
     assert not found.complete
     assert (found.programs[0].samples, found.programs[0].planned) == (4, 6)
+
+
+def test_a_disk_that_is_full_stops_it_and_leaves_whole_lines(
+    trains: SmallSet, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    synced = os.fsync
+    left = 3
+
+    def full(number: int) -> None:
+        nonlocal left
+        left -= 1
+        if left < 0:
+            raise OSError(errno.ENOSPC, "No space left on device")
+        synced(number)
+
+    with monkeypatch.context() as patch:
+        patch.setattr("evals.log_writer.os.fsync", full)
+        told = pytest.raises(RunError, match="cannot be written: No space left")
+        with told:
+            evaluated(trains, tmp_path / "log")
+    kept = read_log(tmp_path / "log")
+    assert not kept.cut
+    assert 0 < len(kept.records) < 6
+    log = evaluated(trains, tmp_path / "log")
+    assert log.missing == ()

@@ -166,16 +166,12 @@ def test_a_failed_run_is_an_error_and_no_zero(corpus: Corpus) -> None:
 
 
 def test_what_cannot_be_read_is_neither_right_nor_wrong(corpus: Corpus) -> None:
+    """It is not verified either: a program that names two numbers cannot win by it."""
     at = span(corpus, "notes.txt", A)
     asked = question("integer", "7", gold=[[[at]]])
     found = score(asked, answer(claim("7 or 8", at)), corpus)
-    assert (found.correctness, found.correct, found.verified_correct) == (
-        "unparsed",
-        UNDEFINED,
-        UNDEFINED,
-    )
-    unproved = score(asked, answer(claim("7 or 8", span(corpus, "notes.txt", C))), corpus)
-    assert unproved.verified_correct == Ratio(0, 1), "whatever it says, its evidence is wrong"
+    assert (found.correctness, found.correct) == ("unparsed", UNDEFINED)
+    assert found.verified_correct == Ratio(0, 1)
 
 
 def test_a_partial_answer_without_a_statement_is_no_answer(corpus: Corpus) -> None:

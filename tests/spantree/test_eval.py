@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 import time
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -307,4 +308,4 @@ def test_progress_has_the_metrics_so_far_and_says_nothing_at_first() -> None:
     assert stream.getvalue() == (
         "evaluating: 120/300, verified-correct 0.50, recall 0.50, 1 error, 1,234 calls\n"
     )
-    assert metric_words(moment(0)) == "1,234 calls"
+    assert metric_words(replace(moment(0), kept=7)) == "1,234 calls, 7 from before"

@@ -118,7 +118,7 @@ def test_a_corpus_that_was_changed_is_refused(needles: Path) -> None:
 def test_text_of_a_corpus_cannot_move_the_cursor(tmp_path: Path) -> None:
     own = tmp_path / "own"
     own.mkdir()
-    (own / "a.log").write_text("".join(f"\x1b[31mengine {n}\x1b[2J[bold]\n" for n in range(40)))
+    (own / "a.log").write_text("\x1b[31mengine\x1b[2J[bold]\nplain\n\n" * 9)
     folder = tmp_path / "set"
     assert sets("build", "aggregation", "--over", own, "--out", folder).exit_code == 0
     shown = sets("show", folder, "own-000")

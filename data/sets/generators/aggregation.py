@@ -23,11 +23,14 @@ class Aggregation:
     takes_files = True
 
     def drafts(self, order: Order) -> Iterator[Draft]:
-        """One corpus with a question of every sort; more corpora for more questions. One's own files: one corpus."""
+        """A question of every sort for each corpus: one of a size that was asked for, or as many as questions take.
+
+        One's own files are one corpus.
+        """
         if order.over:
             yield _own(order)
             return
-        left = order.questions or _ASKED
+        left = order.questions or (len(SORTS) if order.characters else _ASKED)
         number = 0
         while left > 0:
             made = log_draft(order, f"logs-{number:03}", SIZES[number % len(SIZES)])

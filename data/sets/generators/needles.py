@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import ClassVar
 
 from data.sets.drafts import Document, Draft, DraftQuestion, Order, any_of, span
 from data.sets.generators.chance import Chance
@@ -34,12 +35,16 @@ class Needle:
     length: int
 
 
+@dataclass(frozen=True, slots=True)
 class Needles:
-    """The family of needles."""
+    """The family of needles, at the depths and with the lengths that are chosen."""
 
-    name = "needles"
-    does = "facts at chosen depths and lengths, with or without word overlap"
-    takes_files = True
+    depths: tuple[float, ...] = DEPTHS
+    lengths: tuple[int, ...] = LENGTHS
+
+    name: ClassVar[str] = "needles"
+    does: ClassVar[str] = "facts at chosen depths and lengths, with or without word overlap"
+    takes_files: ClassVar[bool] = True
 
     def drafts(self, order: Order) -> Iterator[Draft]:
         """Corpora of six needles each; one in four is in Chinese."""
@@ -47,15 +52,35 @@ class Needles:
         for number in range(-(-asked // _A_CORPUS)):
             language = "zh" if number % 4 == 3 else "en"
             size = SIZES[number % len(SIZES)]
-            made = needle_draft(order, f"needles-{number:03}", size, language)
+            made = needle_draft(
+                order,
+                f"needles-{number:03}",
+                size,
+                language,
+                depths=self.depths,
+                lengths=self.lengths,
+            )
             yield made.with_questions(made.questions[: asked - number * _A_CORPUS])
 
 
-def needle_draft(order: Order, name: str, size: int, language: str) -> Draft:
+def needle_draft(
+    order: Order,
+    name: str,
+    size: int,
+    language: str,
+    *,
+    depths: Sequence[float] = DEPTHS,
+    lengths: Sequence[int] = LENGTHS,
+) -> Draft:
     """One corpus with its needles."""
     chance = Chance(order.seed, name)
     documents = haystack(order, chance, size, language)
-    needles = _needles(chance, len(documents), language)
+    needles = [
+        Needle(told, overlap, chance.below(len(documents)), depth, chance.pick(lengths))
+        for (told, overlap), depth in zip(
+            _facts(chance, language), _spread(chance, depths), strict=True
+        )
+    ]
     return bury(name, documents, needles, chance)
 
 
@@ -81,19 +106,20 @@ def bury(
     return Draft(name, tuple(buried), tuple(questions[number] for number in sorted(questions)))
 
 
-def _needles(chance: Chance, documents: int, language: str) -> list[Needle]:
-    """Three facts in the words of their questions, one by its name alone, two in other words; at different depths."""
+def _facts(chance: Chance, language: str) -> list[tuple[Telling, str]]:
+    """Three facts in the words of their questions, one by its name alone, two in other words; each with its overlap."""
     names = Names(chance)
     topics = chance.draw([each for each in TOPICS if each.language == language], 5)
     told = [(tell(topic, chance, names), "yes") for topic in topics[:3]]
     told.append((tell(topics[3], chance, names, said="named"), "name"))
     told.append((tell(topics[4], chance, names, said="oblique"), "no"))
     told.append((resident(chance, names, language), "no"))
-    depths = chance.shuffled(DEPTHS)
-    return [
-        Needle(fact, overlap, chance.below(documents), depths[at], chance.pick(LENGTHS))
-        for at, (fact, overlap) in enumerate(told)
-    ]
+    return told
+
+
+def _spread(chance: Chance, depths: Sequence[float]) -> list[float]:
+    """A depth for every needle, each as often as the others."""
+    return (chance.shuffled(depths) * _A_CORPUS)[:_A_CORPUS]
 
 
 def _paragraph(chance: Chance, needle: Needle) -> tuple[str, int]:
