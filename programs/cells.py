@@ -6,17 +6,22 @@ from typing import Any
 
 import dspy
 
+from programs.assembly import is_limited
 from programs.observing import counted, failure, success
 from programs.run import Run
 from programs.tools.tool import step_of
 from programs.tools.toolbox import Toolbox
-from runtime.errors import RunError, SpantreeError
+from programs.turns import acts_of
+from runtime.errors import LimitReached, RunError, SpantreeError
 from runtime.events import Acted, StepCommitted, StepStarted
 from runtime.frames import Frame, Step
 from runtime.observations import CellRan, Observation
 from runtime.sandbox import Cell
 
 _HEAD = 70
+
+
+_LAST = " (the last one: SUBMIT now)"
 
 
 class CellsSpent(SpantreeError):
@@ -40,6 +45,7 @@ class Cells:
         self._descend = descend
         self._most = most
         self._calls = 0
+        self._final = False
         self.number = 0
 
     @property
@@ -54,23 +60,53 @@ class Cells:
         self, predictor: dspy.Predict, signature: Any, inputs: dict[str, Any]
     ) -> dspy.Prediction:
         """Ask for the next cell, or take the recorded one. Raises CellsSpent, and what Run.ask raises."""
-        run = self._run
+        run, number = self._run, self.number + 1
         self._close_unrun()
-        number = self.number + 1
-        if number > self._most:
-            raise CellsSpent(f"{self._frame_id} used its {self._most} cells")
+        if number > self._most or self._final:
+            raise CellsSpent(f"{self._frame_id} has no cell left")
         run.tell("code", number - 1, self._most, self._frame.task)
-        reply = await run.ask(
+        self._final = self._is_final(number)
+        try:
+            reply = await self._asked(predictor, signature, inputs, number)
+        except LimitReached as error:
+            if self._final or self._frame.parent_id:  # what is kept back is for the root
+                raise
+            run.commit(*run.warn(self._frame_id, [("limit", run.told_limit(error))]))
+            self._final = True
+            reply = await self._asked(predictor, signature, inputs, number)
+        self.number, self._calls = number, 0
+        self._begin(reply)
+        return reply
+
+    def _is_final(self, number: int) -> bool:
+        """Whether no cell may follow this one; of a cell that was begun before, what was true then."""
+        begun = next((each for each in self._acts() if each.turn == number), None)
+        if begun is not None:
+            return bool(begun.arguments.get("final"))
+        return number == self._most or is_limited(self._run.state)
+
+    def _acts(self) -> list[Acted]:
+        return [each for each in acts_of(self._run.state, self._frame) if each.tool == "code"]
+
+    async def _asked(
+        self, predictor: dspy.Predict, signature: Any, inputs: dict[str, Any], number: int
+    ) -> dspy.Prediction:
+        place = f"{number}/{number}{_LAST}" if self._final else f"{number}/{self._most}"
+        return await self._run.ask(
             predictor,
-            {**inputs, "iteration": f"{number}/{self._most}"},
+            {**inputs, "iteration": place},
             key=f"{self._frame_id}/cell{number}",
+            closing=self._final and not self._frame.parent_id,
             frame_id=self._frame_id,
             step_id=f"c{number}",
             signature=signature,
         )
-        self.number, self._calls = number, 0
-        self._begin(reply)
-        return reply
+
+    @property
+    def replayed(self) -> bool:
+        """Whether the cell that runs has run to its end before."""
+        step = self._frame.step(self._id)
+        return step is not None and step.ended
 
     def _begin(self, reply: dspy.Prediction) -> None:
         step, code = self._frame.step(self._id), reply.code or ""
@@ -83,7 +119,7 @@ class Cells:
             turn=self.number,
             think=reply.reasoning or "",
             tool="code",
-            arguments={"code": code},
+            arguments={"code": code, "final": self._final},
             step=step_of(self._id, head[:_HEAD], "code"),
         )
         begun = StepStarted(frame_id=self._frame_id, step_id=self._id, attempt=1)

@@ -67,7 +67,7 @@ class Driving:
                 self._act,
                 self._inputs(frame, 0 if final else self._max_turns - number),
                 key=f"{frame.id}/turn{number}",
-                closing=final,
+                closing=final and not frame.parent_id,  # what is kept back is for the root
                 frame_id=frame.id,
                 step_id=f"t{number}",
                 check=_check,

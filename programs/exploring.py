@@ -7,7 +7,7 @@ killed is replayed: recorded replies and results of tools take the place of call
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import dspy
@@ -16,7 +16,7 @@ from programs.bridge import Bridge
 from programs.cells import Cells, CellsSpent
 from programs.ending import end_frame
 from programs.run import Run
-from programs.submitting import flattened, refused, submit
+from programs.submitting import flattened, given_back, submit
 from programs.subqueries import SubQueries
 from programs.tools.functions import tool_functions
 from programs.tools.toolbox import Toolbox
@@ -79,7 +79,7 @@ class Exploring:
             except LimitReached as error:
                 close(run, frame, "limit", run.told_limit(error))
             except CellsSpent:
-                text = f"{frame.id} used its {self.max_turns} cells and did not submit"
+                text = f"{frame.id} had no cell left and did not submit"
                 close(run, frame, "limit_turns", text)
             except StepError as error:
                 text = f"the model did not say what to do next: {error}"
@@ -90,8 +90,8 @@ class Exploring:
         run = self.run
         bridge = Bridge()
         cells = Cells(run, frame.id, self.toolbox, self._frame, self.max_turns)
-        final = _Final(run, frame, bridge)
-        queries = SubQueries(run, frame, self.sub_query)
+        final = _Final(run, frame.id, bridge, cells)
+        queries = SubQueries(run, frame.id, self.sub_query, lambda: cells.replayed)
         rlm = _rlm(
             tool_functions(lambda name, given: bridge.wait(lambda: cells.call(name, given))),
             guarded(
@@ -153,18 +153,18 @@ class _SubLM:
         return [self.bridge.wait(lambda: self.queries.reply(prompt))]
 
 
-@dataclass
+@dataclass(frozen=True)
 class _Final:
     """What is held against a final answer: once, quotes that are not where they are said to be."""
 
     run: Run
-    frame: Frame
+    frame_id: str
     bridge: Bridge
-    objected: bool = field(default=False)
+    cells: Cells
 
     def objection(self, output: Any) -> str:
         """Why a final answer is given back, or nothing. Its types are for `dspy.RLM` to check."""
-        if self.objected or not isinstance(output, dict):
+        if not isinstance(output, dict):
             return ""
         try:
             made = [SubmittedClaim.model_validate(each) for each in output.get("claims") or ()]
@@ -172,9 +172,13 @@ class _Final:
             return ""
         claims, evidence = flattened(made)
         answer = str(output.get("answer", ""))
-        frame = self.run.state.frames[self.frame.id]
-        text = self.bridge.now(
-            lambda: refused(self.run, frame, answer=answer, claims=claims, evidence=evidence)
+        return self.bridge.now(
+            lambda: given_back(
+                self.run,
+                self.run.state.frames[self.frame_id],
+                turn=self.cells.number,
+                answer=answer,
+                claims=claims,
+                evidence=evidence,
+            )
         )
-        self.objected = bool(text)
-        return text

@@ -10,6 +10,7 @@ from typing import Any, Literal, get_args
 
 import dspy
 
+from data.corpus import Corpus
 from programs.base import Program
 from programs.classification import signaled
 from programs.driving import Driving
@@ -18,8 +19,8 @@ from programs.exploring import Exploring, explorer
 from programs.progress import Listener
 from programs.run import Run
 from programs.tools.toolbox import Toolbox
-from runtime.errors import LimitsError
-from runtime.journal import Journal
+from runtime.errors import LimitsError, RunError
+from runtime.journal import Journal, RunRecord
 from runtime.limits import Limits
 from runtime.sandbox import InterpreterFactory, sandbox_factory
 from signatures import Act, AnalyzeLeaf, SubQuery
@@ -92,18 +93,30 @@ class RLM(Program):
         }
         return {**super().configuration(limits), **mine}
 
+    def _check_resumable(self, record: RunRecord, corpus: Corpus) -> None:
+        """Refuse also to go on in another action space or sandbox than that in which the run was begun."""
+        super()._check_resumable(record, corpus)
+        mine = self.configuration(self.limits)
+        names = ("action_space", "sandbox") if self.action_space == "repl" else ("action_space",)
+        for name in names:
+            begun = record.config.get(name)
+            if begun != mine[name]:
+                raise RunError(
+                    f"run {record.run_id} was begun with {name} {begun!r}, and this is {mine[name]!r}",
+                    hint="resume it as it was begun, or ask again",
+                )
+
     async def work(self, run: Run) -> None:
         """Let the model act until the run has an answer."""
         if run.state.classified is None:
             begin(run, *await signaled(run))
         toolbox = Toolbox(run, self.analyze_leaf)
+        max_turns = int(run.record.config.get("max_turns", self.max_turns))
         if self.action_space == "tools":
-            await Driving(run, self.act, toolbox, self.max_turns).work()
+            await Driving(run, self.act, toolbox, max_turns).work()
         else:
             factory = self._factory(run.limits)
-            await Exploring(
-                run, self.explore, self.sub_query, toolbox, self.max_turns, factory
-            ).work()
+            await Exploring(run, self.explore, self.sub_query, toolbox, max_turns, factory).work()
 
     def _factory(self, limits: Limits) -> InterpreterFactory:
         return self.interpreter_factory or sandbox_factory(self.sandbox, limits)

@@ -5,7 +5,7 @@ code in a sandbox taken for something that the model has looked at.
 """
 
 from bisect import bisect_right
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from data.stretches import Stretches
@@ -34,13 +34,12 @@ class Sight:
     @classmethod
     def looked_at(cls, state: RunState) -> "Sight":
         """What the models that drive have looked at themselves."""
-        coding = {
-            frame.id
-            for frame in state.frames.values()
-            if any(step.planned.action == "code" for step in frame.steps)
-        }
-        events = (each for each in state.accessed if each.tool != _READERS)
-        return cls.over(each for each in events if each.frame_id not in coding)
+        return cls.over(each for each in _before_models(state) if each.tool != _READERS)
+
+    @classmethod
+    def of_models(cls, state: RunState) -> "Sight":
+        """What tools certainly put before a model, one that drives or a reader: what code prints is not known."""
+        return cls.over(_before_models(state))
 
     @classmethod
     def over(cls, events: Iterable[Accessed]) -> "Sight":
@@ -59,3 +58,25 @@ class Sight:
         own = self.stretches.by_source.get(source, ())
         at = bisect_right(own, start, key=lambda each: each[0]) - 1
         return at >= 0 and own[at][1] >= end
+
+    def gaps(self, source: str, start: int, end: int) -> Iterator[tuple[int, int]]:
+        """The parts of a stretch that were not shown, in order."""
+        own = self.stretches.by_source.get(source, ())
+        at = max(0, bisect_right(own, start, key=lambda each: each[0]) - 1)
+        while at < len(own) and own[at][0] < end:
+            if start < own[at][0]:
+                yield start, own[at][0]
+            start = max(start, own[at][1])
+            at += 1
+        if start < end:
+            yield start, end
+
+
+def _before_models(state: RunState) -> Iterator[Accessed]:
+    """The accesses of which a model saw what they showed: all but those whose result went into code."""
+    coding = {
+        frame.id
+        for frame in state.frames.values()
+        if any(step.planned.action == "code" for step in frame.steps)
+    }
+    return (each for each in state.accessed if each.tool == _READERS or each.frame_id not in coding)

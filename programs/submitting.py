@@ -7,7 +7,7 @@ from programs.run import Run
 from programs.tools.submission import submitted
 from programs.tools.tool import step_of
 from runtime.events import Acted, StepCommitted
-from runtime.frames import Frame
+from runtime.frames import Frame, Step
 from runtime.observations import Concluded, Observation
 from signatures import EvidenceRef, LeafClaim, SubmittedClaim
 
@@ -47,39 +47,68 @@ def submit(
     seen, warnings = submitted(
         run, frame, answer=answer, claims=claims, evidence=evidence, key=f"{frame.id}/{id}"
     )
-    text = "" if last or _refused_before(frame) else objection(seen)
+    text = "" if last or _given_back(frame) else objection(seen)
     if text:
         seen, warnings = failure("not_found", text), []
+    run.commit(
+        *_events(frame, turn, think, answer, claims, evidence, seen),
+        *run.warn(frame.id, warnings),
+    )
+
+
+def given_back(
+    run: Run,
+    frame: Frame,
+    *,
+    turn: int,
+    answer: str,
+    claims: Sequence[LeafClaim],
+    evidence: Sequence[EvidenceRef],
+) -> str:
+    """Why an answer is given back before it is submitted; nothing when its evidence holds, or once this was said.
+
+    It is committed as a step that failed, so that a replay, which has seen more by then, says the same.
+    """
+    before = _given_back(frame)
+    if before is not None:
+        same = before.id == f"{SUBMIT}{turn}" and before.observation is not None
+        return before.observation.error if same and before.observation else ""
+    seen, _ = submitted(
+        run, frame, answer=answer, claims=claims, evidence=evidence, key=f"{frame.id}/{SUBMIT}"
+    )
+    text = objection(seen)
+    if text:
+        refusal = failure("not_found", text)
+        run.commit(*_events(frame, turn, "", answer, claims, evidence, refusal))
+    return text
+
+
+def _events(
+    frame: Frame,
+    turn: int,
+    think: str,
+    answer: str,
+    claims: Sequence[LeafClaim],
+    evidence: Sequence[EvidenceRef],
+    seen: Observation,
+) -> tuple[Acted, StepCommitted]:
+    """A submission as a step, and what it came to."""
     act = Acted(
         frame_id=frame.id,
         turn=turn,
         think=think,
         tool=SUBMIT,
         arguments={"answer": answer, "claims": len(claims), "evidence": len(evidence)},
-        step=step_of(id, f"submit(claims={len(claims)})", "conclude"),
+        step=step_of(f"{SUBMIT}{turn}", f"submit(claims={len(claims)})", "conclude"),
     )
     end = StepCommitted(
         frame_id=frame.id,
-        step_id=id,
+        step_id=act.step.id,
         status="completed" if seen.success else "failed",
         observation=seen,
         seconds=0.0,
     )
-    run.commit(act, end, *run.warn(frame.id, warnings))
-
-
-def refused(
-    run: Run,
-    frame: Frame,
-    *,
-    answer: str,
-    claims: Sequence[LeafClaim],
-    evidence: Sequence[EvidenceRef],
-) -> str:
-    """What is wrong with the evidence of an answer, before it is submitted; nothing when it holds."""
-    key = f"{frame.id}/{SUBMIT}"
-    seen, _ = submitted(run, frame, answer=answer, claims=claims, evidence=evidence, key=key)
-    return objection(seen)
+    return act, end
 
 
 def objection(seen: Observation) -> str:
@@ -101,7 +130,13 @@ def objection(seen: Observation) -> str:
     )
 
 
-def _refused_before(frame: Frame) -> bool:
-    return any(
-        step.planned.action == "conclude" and step.status == "failed" for step in frame.steps
+def _given_back(frame: Frame) -> Step | None:
+    """The submission of a frame that was given back, if there was one."""
+    return next(
+        (
+            step
+            for step in frame.steps
+            if step.planned.action == "conclude" and step.status == "failed"
+        ),
+        None,
     )

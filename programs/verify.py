@@ -1,16 +1,17 @@
 """Verification: the one place where a quote becomes a citation, for every program.
 
-A citation is made only when the quoted characters stand in the span that was named. Nothing is matched approximately:
-a quote that differs in white space alone is re-anchored to the exact slice (and says so), everything else is
-rejected with a verdict.
+A citation is made only when the quoted characters stand in the span that was named, at a place that was shown. Nothing
+is matched approximately: a quote that differs in white space alone is re-anchored to the exact slice (and says so),
+everything else is rejected with a verdict.
 """
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from data.corpus import Corpus
 from data.span import Span
 from programs.evidence import restore
+from programs.sight import Sight
 from runtime.claims import Citation, Claim, Field, Rejection, Verdict
 from runtime.errors import NotFound
 from runtime.support import related, touching
@@ -26,26 +27,33 @@ _CAUSAL = re.compile(
 )
 
 
-def locate(quote: str, text: str) -> tuple[int, int, Verdict] | None:
-    """Where a quote stands in a text: start, end and how it matched; None when it does not."""
+def places(quote: str, text: str) -> Iterator[tuple[int, int, Verdict]]:
+    """Where a quote stands in a text: start, end and how it matched, the closest matches first."""
     for candidate in dict.fromkeys((quote, restore(quote), quote.strip(), restore(quote).strip())):
         start = text.find(candidate) if candidate.strip() else -1
-        if start >= 0:
-            again = text.find(candidate, start + 1)
-            return start, start + len(candidate), "repeated" if again >= 0 else "verbatim"
+        following = text.find(candidate, start + 1) if start >= 0 else -1
+        verdict: Verdict = "repeated" if following >= 0 else "verbatim"
+        while start >= 0:
+            yield start, start + len(candidate), verdict
+            start, following = following, -1
+            if start >= 0:
+                following = text.find(candidate, start + 1)
     words = restore(quote).split()
-    if len(words) < 2:
-        return None
-    match = re.search(r"\s+".join(map(re.escape, words)), text)
-    return (match.start(), match.end(), "reflowed") if match else None
+    if len(words) > 1:
+        for match in re.finditer(r"\s+".join(map(re.escape, words)), text):
+            yield match.start(), match.end(), "reflowed"
 
 
 class Verifier:
-    """Turns evidence references into citations, against the spans that were shown to the reader."""
+    """Turns evidence references into citations, against the spans that were shown to the reader.
 
-    def __init__(self, corpus: Corpus, spans: Sequence[Span]) -> None:
+    Where these were shown in part, `sight` tells which: a quote of the rest is a guess, however right it is.
+    """
+
+    def __init__(self, corpus: Corpus, spans: Sequence[Span], sight: Sight | None = None) -> None:
         self._corpus = corpus
         self._spans: Mapping[str, Span] = {span.id: span for span in spans}
+        self._sight = sight
 
     def anchor(self, ref: EvidenceRef) -> Citation | Rejection:
         """The citation of a reference, or the reason why there is none."""
@@ -54,19 +62,31 @@ class Verifier:
         span = self._spans.get(ref.span_id)
         if span is None:
             return self._reject(ref, "unknown_span")
+        found = list(self._places(span, ref.quote))
+        for start, end, verdict in found:
+            if self._is_shown(span.source, start, end):
+                return cite(self._corpus, span, start, end, verdict)
+        return self._reject(ref, "not_shown" if found else self._elsewhere(ref))
+
+    def _places(self, span: Span, quote: str) -> Iterator[tuple[int, int, Verdict]]:
+        """Where a quote stands in a span, in code points of the source."""
         text = self._corpus.slice(span.source, span.start, span.end)
-        found = locate(ref.quote, text)
-        if found is None:
-            return self._reject(ref, self._elsewhere(ref))
-        start, end, verdict = found
-        return cite(self._corpus, span, span.start + start, span.start + end, verdict)
+        for start, end, verdict in places(quote, text):
+            yield span.start + start, span.start + end, verdict
+
+    def _is_shown(self, source: str, start: int, end: int) -> bool:
+        """Whether a stretch was shown. White space need not be: lines are shown one by one without their ends."""
+        if self._sight is None:
+            return True
+        gaps = self._sight.gaps(source, start, end)
+        return all(self._corpus.slice(source, *gap).isspace() for gap in gaps)
 
     def _elsewhere(self, ref: EvidenceRef) -> Verdict:
         """Whether the quote is right but stands in another of the spans shown."""
         for span in self._spans.values():
             if span.id != ref.span_id:
-                text = self._corpus.slice(span.source, span.start, span.end)
-                if locate(ref.quote, text) is not None:
+                found = self._places(span, ref.quote)
+                if any(self._is_shown(span.source, start, end) for start, end, _ in found):
                     return "wrong_source"
         return "not_in_text"
 

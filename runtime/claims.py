@@ -14,6 +14,7 @@ Verdict = Literal[
     "unknown_span",
     "wrong_source",
     "not_in_text",
+    "not_shown",
 ]
 """How an evidence reference relates to the text. The first three resolve to an exact slice of the source."""
 

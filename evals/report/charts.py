@@ -177,7 +177,7 @@ def _scale(axes: "Axes", values: Sequence[float]) -> None:
 def _legend(figure: "Figure", axes: "Axes") -> None:
     handles, labels = axes.get_legend_handles_labels()
     longest = max(map(len, labels), default=0)
-    columns = max(1, min(4, 56 // (longest + 5)))
+    columns = max(1, min(4, 50 // (longest + 5)))
     if handles:
         figure.legend(handles, labels, loc="outside lower center", ncols=columns, labelcolor=INK)
 

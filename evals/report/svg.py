@@ -23,7 +23,7 @@ SETTINGS: Any = {
     "svg.fonttype": "none",
     "svg.hashsalt": "spantree",
     "text.parse_math": False,
-    "font.size": 8.5,
+    "font.size": 9.5,
     "text.color": INK,
     "axes.labelcolor": INK,
     "axes.edgecolor": FAINT,
@@ -39,7 +39,7 @@ SETTINGS: Any = {
     "ytick.color": FAINT,
     "ytick.labelcolor": INK,
     "legend.frameon": False,
-    "legend.fontsize": 8,
+    "legend.fontsize": 9,
     "lines.linewidth": 1.6,
 }
 """Settings of matplotlib under which figures are drawn."""

@@ -8,7 +8,7 @@ import dspy
 from programs.baselines.react_tools import react_tools, submit_tool
 from programs.evidence import restored
 from programs.run import Run
-from programs.submitting import SUBMIT, flattened, refused, submit
+from programs.submitting import SUBMIT, flattened, given_back, submit
 from programs.tools.toolbox import Toolbox
 from programs.turns import acts_of, close
 from runtime.errors import LimitReached, SpantreeError, StepError
@@ -60,7 +60,6 @@ class Reacting:
         self._together = 0
         self._forced = False
         self._last = False
-        self._objected = False
         self._broken: BaseException | None = None
 
     async def work(self) -> None:
@@ -121,16 +120,19 @@ class Reacting:
 
     def _objection(self, answer: str, claims: list[SubmittedClaim]) -> str:
         """Why an answer is given back, once; empty when it is not."""
-        if self._objected:
-            return ""
         try:
             flat, evidence = flattened(claims)
-            text = refused(self._run, self._frame, answer=answer, claims=flat, evidence=evidence)
+            return given_back(
+                self._run,
+                self._frame,
+                turn=self._turn,
+                answer=answer,
+                claims=flat,
+                evidence=evidence,
+            )
         except BaseException as error:
             self._broken = error
             raise
-        self._objected = bool(text)
-        return text
 
     @property
     def _is_final(self) -> bool:

@@ -1,7 +1,7 @@
 """Submission: a final answer of a model that drives, as statements whose citations code has made.
 
-A model cites a span that it was shown, with a quote, or a claim that readers or a count returned, by its id. Everything
-else is rejected. The free text of the answer is kept only as far as the verified claims say it.
+A model cites a span, with a quote of what tools showed of it, or a claim that readers or a count returned, by its id.
+Everything else is rejected. The free text of the answer is kept only as far as the verified claims say it.
 """
 
 import json
@@ -92,7 +92,8 @@ def _resolved(
 ) -> _Resolved:
     """Each reference as a citation, as a known claim, or as a rejection."""
     own = {claim.claim_id for claim in claims}
-    verifier = Verifier(run.workspace.corpus, _shown_spans(run, evidence))
+    sight = Sight.of(run.state)
+    verifier = Verifier(run.workspace.corpus, _shown_spans(run, sight, evidence), sight)
     citations: dict[str, list[Citation]] = {}
     premises: dict[str, list[str]] = {}
     rejected: list[Rejection] = []
@@ -110,9 +111,8 @@ def _resolved(
     return _Resolved(citations, premises, tuple(rejected))
 
 
-def _shown_spans(run: Run, evidence: Iterable[EvidenceRef]) -> list[Span]:
+def _shown_spans(run: Run, sight: Sight, evidence: Iterable[EvidenceRef]) -> list[Span]:
     """The spans that evidence names, as far as a tool of this run has shown something of them."""
-    sight = Sight.of(run.state)
     found = []
     for id in dict.fromkeys(ref.span_id for ref in evidence):
         try:
@@ -134,7 +134,8 @@ def _anchored(verifier: Verifier, ref: EvidenceRef) -> Citation | Rejection:
     except ValueError:
         return found
     again = verifier.anchor(ref.model_copy(update={"quote": plain}))
-    return again if isinstance(again, Citation) else found
+    known = isinstance(again, Citation) or again.verdict == "not_shown"
+    return again if known else found
 
 
 def _reject(ref: EvidenceRef) -> Rejection:

@@ -185,7 +185,7 @@ class Guarded:
             ending = self._after_loss(ending, restart=toolbox.stopped is None)
         elif ending.error is None:
             ending = self._accept(ending, code, toolbox)
-        if self.on_cell is not None:
+        if self.on_cell is not None and toolbox.stopped is None:  # else it did not run to its end
             told = str(ending.error or "")
             calls = toolbox.calls
             self.on_cell(Cell(code, seconds, ending.characters, calls, ending.reset, told))

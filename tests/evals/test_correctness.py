@@ -174,7 +174,7 @@ def test_the_f1_of_a_set_counts_items() -> None:
     assert scored("integer", ["7"], "7").set_f1.value is None
 
 
-def test_counts_and_sides_of_conflicts_are_items() -> None:
+def test_counts_and_events_are_items() -> None:
     """The shapes in which programs give typed lists."""
     assert right(
         "set",
@@ -226,7 +226,7 @@ def test_the_sides_of_a_conflict_are_read_from_its_statements() -> None:
 
 
 def test_prose_between_commas_is_no_item() -> None:
-    """What is longer than a value, or has no digit where all values have one, or says nothing, cannot be meant as one."""
+    """What is longer than values, has no digit where all of them have one, or says nothing, is not meant as one."""
     gold = ("u1094", "u1136")
     assert right("set", *gold, says="In total, u1094 and u1136, of all users, on that day") is True
     assert right("set", *gold, says="u1094, u1136 and u1137") is False

@@ -1,5 +1,6 @@
 """The gate: non-inferiority by the paired interval; errors and silence cannot make a pass."""
 
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -13,8 +14,8 @@ from tests.evals.duel import ERROR, Told, duel, numbered
 
 def gated(
     folder: Path,
-    before: list[Told],
-    after: list[Told],
+    before: Sequence[Told],
+    after: Sequence[Told],
     margin: float,
     metric: str = "verified_correct",
 ) -> Gate:
@@ -51,7 +52,7 @@ def test_an_interval_across_the_margin_is_inconclusive(tmp_path: Path) -> None:
 
 def test_no_flip_in_few_pairs_is_inconclusive_at_a_small_margin(tmp_path: Path) -> None:
     """The answers differ in wording, and ten of them do not show that one in fifty does not get worse."""
-    before: list[Told] = [1] * 10
+    before: Sequence[Told] = [1] * 10
     log = duel(tmp_path / "log", {"before": numbered(*before)})
     other = duel(tmp_path / "other", {"after": numbered(*before)})
     path = other.folder / "samples.jsonl"
@@ -63,7 +64,7 @@ def test_no_flip_in_few_pairs_is_inconclusive_at_a_small_margin(tmp_path: Path) 
 
 def test_samples_that_became_errors_cannot_make_a_pass(tmp_path: Path) -> None:
     """A program that crashes on what it would get wrong is not as good."""
-    after: list[Told] = [ERROR] * 20 + [1] * 80
+    after: Sequence[Told] = [ERROR] * 20 + [1] * 80
     found = gated(tmp_path, [1] * 100, after, 0.05)
     assert found.verdict == "inconclusive"
     assert "20 by errors" in found.reasons[-1]
@@ -76,7 +77,7 @@ def test_one_error_in_many_is_told_and_may_pass(tmp_path: Path) -> None:
 
 
 def test_errors_of_the_baseline_are_no_gain(tmp_path: Path) -> None:
-    before: list[Told] = [ERROR] * 50 + [1] * 50
+    before: Sequence[Told] = [ERROR] * 50 + [1] * 50
     found = gated(tmp_path, before, [1] * 50 + [0] * 50, 0.1)
     assert found.verdict == "fail"
     assert found.difference.pairs == 50

@@ -12,7 +12,6 @@ from data.questions import QuestionSet
 from evals.log import read_log, stable
 from evals.progress import Moment
 from evals.run import Conduct, Plan, evaluate
-from evals.tolerance import Tolerance
 from programs.baselines import Direct
 from runtime.errors import (
     QuestionSetError,
@@ -28,8 +27,6 @@ from tests.evals.small_set import (
     number_of,
     small_set,
 )
-
-TOLERANT = Tolerance(share=1.0)
 
 
 @pytest.fixture

@@ -36,8 +36,6 @@ from tests.evals.small_set import (
     small_set,
 )
 
-TOLERANT = Tolerance(share=1.0)
-
 
 @pytest.fixture
 def trains(tmp_path: Path) -> SmallSet:

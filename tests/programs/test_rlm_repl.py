@@ -12,7 +12,7 @@ import dspy
 import pytest
 
 from programs.rlm import RLM
-from runtime.errors import SandboxError
+from runtime.errors import RunError, SandboxError
 from runtime.events import Accessed, Acted
 from runtime.journal import Journal
 from runtime.limits import Limits
@@ -434,7 +434,9 @@ def test_a_replay_calls_no_model_again_whatever_call_it_died_in(lab: Any) -> Non
                 raise Broken
             if request.signature == "ReplAction":
                 return script(request)
-            return Reply({"reply": "well"}) if request.signature == "SubQuery" else lab.facts(request)
+            return (
+                Reply({"reply": "well"}) if request.signature == "SubQuery" else lab.facts(request)
+            )
 
         model = lab.model(ReplAction=dying, SubQuery=dying, AnalyzeLeaf=dying)
         with pytest.raises(Broken):
@@ -489,3 +491,91 @@ def test_no_file_of_the_host_can_be_read(lab: Any, tmp_path: Path) -> None:
     ran = asked(lab, *(cell(each) for each in attempts), LOOK, SUBMIT)
     assert not any("the canary sings" in each.prompt for each in ran.engine.log)
     assert all(each.error for each in cells_of(ran)[: len(attempts)])
+
+
+def broken_at(lab: Any, script: Any, number: int, corpus: Any, question: str, **models: Any) -> str:
+    """The id of a run whose process died when it asked for this cell."""
+
+    def dying(request: Any) -> Any:
+        if int(request.inputs["iteration"].split("/")[0]) == number:
+            raise Broken
+        return script(request)
+
+    with pytest.raises(Broken):
+        program(lab, lab.model(ReplAction=dying, **models))(question=question, corpus=corpus)
+    with Journal.open(lab.journal) as journal:
+        return journal.run("last").record.run_id
+
+
+def test_a_sub_query_that_failed_is_not_asked_again_by_a_replay(lab: Any) -> None:
+    """What code has seen it sees again: another reply could lead it another way."""
+    corpus = lab.corpus(FILES)
+    batch = cell(
+        "rs = llm_query_batched(['one', 'two'])\nif any('ERROR' in r for r in rs):\n    print(budget())"
+    )
+    script = cells(batch, LOOK, SUBMIT)
+
+    def one_of_them(request: Any) -> Reply:
+        failing = "two" in request.inputs["prompt"]
+        return Reply(error="invalid") if failing else Reply({"reply": "fine"})
+
+    run_id = broken_at(lab, script, 2, corpus, ASKED, SubQuery=one_of_them)
+    going_on = lab.model(ReplAction=script, SubQuery=Reply({"reply": "well"}))
+    prediction = program(lab, going_on).resume(run_id, corpus)
+    assert prediction.answer.outcome == "answered"
+    assert [each.signature for each in going_on.log] == ["ReplAction", "ReplAction"]
+
+
+def test_an_answer_that_was_given_back_is_given_back_by_a_replay(lab: Any) -> None:
+    """A replay knows what was shown later; it must not accept what was refused before that."""
+    corpus = lab.corpus({"a.txt": "alpha one\n", "b.txt": "beta two\n"})
+    span = corpus.partitions().span_at("b.txt", 0).id
+
+    def saying(text: str) -> dict[str, Any]:
+        return cell(
+            f'SUBMIT(answer="", claims=[{{"text": "{text}", '
+            f'"evidence": [{{"span_id": "{span}", "quote": "beta two"}}]}}])'
+        )
+
+    look, later = cell('print(search("beta"))'), cell('print(search("nothing"))')
+    early, late = saying("beta is two"), saying("beta two it is")
+    script = cells(cell('print(search("alpha"))'), early, look, later, late)
+    run_id = broken_at(lab, script, 4, corpus, "What is beta?")
+    prediction = program(lab, lab.model(ReplAction=script)).resume(run_id, corpus)
+    assert [claim.text for claim in prediction.answer.claims] == ["beta two it is"]
+
+
+def test_a_limit_that_a_sub_query_meets_is_told(lab: Any) -> None:
+    """A limit never looks like success, whoever meets it."""
+    ask = cell(
+        "try:\n    print(llm_query('x ' * 60000)[:9])\nexcept Exception as e:\n    print('no')"
+    )
+    ran = asked(lab, ask, LOOK, SUBMIT, limits=Limits(tokens=40_000))
+    assert ran.answer.outcome == "partial"
+    assert any(each.startswith("limit reached: tokens") for each in ran.answer.warnings)
+
+
+@pytest.mark.parametrize("calls", [2, 3, 4])
+def test_the_last_call_is_for_the_answer(lab: Any, calls: int) -> None:
+    """As many calls as are allowed are made; the last one is told that it is."""
+
+    def look_or_submit(request: Any) -> Any:
+        last = "SUBMIT now" in request.inputs["iteration"]
+        number = request.inputs["iteration"].split("/")[0]
+        return SUBMIT if last else cell(f'hits = search("gate 7")["hits"]\nprint({number}, hits)')
+
+    ran = asked(lab, look_or_submit, limits=Limits(calls=calls))
+    assert ran.answer.receipt.calls == calls
+    assert ran.answer.outcome == "partial"
+    assert [claim.text for claim in ran.answer.claims] == ["Mara left gate 7 open."]
+
+
+def test_a_run_is_resumed_as_it_was_begun_or_not_at_all(lab: Any) -> None:
+    corpus = lab.corpus(FILES)
+    run_id = broken_at(lab, cells(LOOK, SUBMIT), 2, corpus, ASKED)
+    other = lab.model()
+    with pytest.raises(RunError) as refused:
+        RLM(lm=other.lm(), journal=lab.journal).resume(run_id, corpus)
+    assert "repl" in str(refused.value)
+    assert refused.value.hint
+    assert other.log == []

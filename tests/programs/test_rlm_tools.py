@@ -331,6 +331,21 @@ def test_a_child_hands_up_what_it_submitted_and_no_more(lab: Any) -> None:
     assert [claim.text for claim in ran.answer.claims] == ["It says: FACT 0"]
 
 
+def test_the_call_that_is_kept_back_is_for_the_root(lab: Any) -> None:
+    """hermes-agent#2873: a child that runs to its end must not take what its parent needs to conclude."""
+
+    def busy_child(request: Any) -> dict[str, Any]:
+        if request.value("goal_chain"):
+            return call("search", pattern=f"FACT {len(request.value('turns'))}")
+        return submit("") if request.value("turns") else call("subcall", query="The facts?")
+
+    for calls in (3, 4, 5):
+        limits = Limits(calls=calls, steps_per_frame=40)
+        ran = asked(lab, busy_child, files=BIG, max_turns=3, limits=limits)
+        assert ran.calls[-1].key.startswith("root/")
+        assert ran.answer.receipt.calls <= calls
+
+
 def test_old_outputs_fade_and_new_ones_stay(lab: Any) -> None:
     """nano-rlm#117: the prompt stays bounded however long the run is."""
     many = {"a.log": "".join(f"line {n} with words {n * 7}\n" for n in range(3_000))}

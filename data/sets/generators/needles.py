@@ -1,8 +1,7 @@
 """Needles: facts planted in a haystack at chosen depths and lengths, asked for with and without its words."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from typing import ClassVar
+from dataclasses import dataclass, field
 
 from data.sets.drafts import Document, Draft, DraftQuestion, Order, any_of, span
 from data.sets.generators.chance import Chance
@@ -42,9 +41,11 @@ class Needles:
     depths: tuple[float, ...] = DEPTHS
     lengths: tuple[int, ...] = LENGTHS
 
-    name: ClassVar[str] = "needles"
-    does: ClassVar[str] = "facts at chosen depths and lengths, with or without word overlap"
-    takes_files: ClassVar[bool] = True
+    name: str = field(default="needles", init=False)
+    does: str = field(
+        default="facts at chosen depths and lengths, with or without word overlap", init=False
+    )
+    takes_files: bool = field(default=True, init=False)
 
     def drafts(self, order: Order) -> Iterator[Draft]:
         """Corpora of six needles each; one in four is in Chinese."""
