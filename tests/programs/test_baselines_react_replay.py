@@ -152,3 +152,40 @@ def test_native_tool_calls_are_replayed_too(lab: Any) -> None:
             answer = made(engine).resume(run_id, corpus).answer
             assert all(getattr(answer, each) == getattr(expected, each) for each in SAME), commit
             assert answer.receipt.calls - len(engine.requests) in (0, 1)
+
+
+class Dead(Exception):
+    """A process that dies, as far as a test can tell."""
+
+
+def test_an_answer_that_was_given_back_is_given_back_by_a_replay(lab: Any) -> None:
+    """A replay knows what was shown later; it must not accept what was refused before that."""
+    corpus = lab.corpus({"a.txt": "alpha one\n", "b.txt": "beta two\n"})
+    span = corpus.partitions().span_at("b.txt", 0).id
+
+    def saying(text: str) -> Any:
+        evidence = [{"span_id": span, "quote": "beta two"}]
+        claim = {"text": text, "evidence": evidence, "status": "direct", "time": ""}
+        return calls(("submit", {"answer": "", "claims": [claim]}))
+
+    looks = [calls(("search", {"pattern": each})) for each in ("alpha", "beta", "nothing")]
+    script = [looks[0], saying("beta is two"), looks[1], looks[2], saying("beta two it is")]
+
+    def conversation(*, dies: bool) -> Any:
+        def respond(request: Any) -> Any:
+            number = sum(each.role == "assistant" for each in request.messages)
+            if dies and number == 3:
+                raise Dead
+            return script[number]
+
+        return respond
+
+    with pytest.raises(Dead):
+        lab.program(lab.model(ReactTurn=conversation(dies=True)), of=ReAct)(
+            question="What is beta?", corpus=corpus
+        )
+    with Journal.open(lab.journal) as journal:
+        run_id = journal.run("last").record.run_id
+    going_on = lab.program(lab.model(ReactTurn=conversation(dies=False)), of=ReAct)
+    prediction = going_on.resume(run_id, corpus)
+    assert [claim.text for claim in prediction.answer.claims] == ["beta two it is"]
