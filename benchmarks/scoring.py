@@ -92,7 +92,8 @@ def measured(place: Path, store: Path, log: Path) -> None:
     )
     print(f"open {opened - before:.1f} s, score {scored - opened:.1f} s", end=", ")
     print(f"summarize {summarized - scored:.1f} s, statistics {done - summarized:.1f} s")
-    print(f"in all {done - before:.1f} s, {peak:.0f} MB at most")
+    busy = time.process_time()
+    print(f"in all {done - before:.1f} s ({busy:.1f} s of one core), {peak:.0f} MB at most")
 
 
 def statistics(scores: list[SampleScore]) -> None:

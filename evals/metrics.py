@@ -178,10 +178,15 @@ def evidence_hit(citations: Iterable[Checked], gold: Facts, *, tau: float = 0.5)
 
 
 def _shares(fact: Sequence[Sequence[Place]], found: Stretches) -> list[float]:
-    needed = (Stretches.of(_places(alternative)) for alternative in fact)
-    return [
-        sum(_overlap(place, found) for place in each) / len(each) for each in needed if len(each)
-    ]
+    """The share of each alternative's characters that is cited; of what has no characters there is none."""
+    shares = []
+    for alternative in fact:
+        places = [each for each in _places(alternative) if each[1] < each[2]]
+        needed = places if len(places) == 1 else list(Stretches.of(places))
+        size = sum(end - start for _, start, end in needed)
+        if size:
+            shares.append(sum(_overlap(place, found) for place in needed) / size)
+    return shares
 
 
 def _is_hit(alternative: Sequence[Place], found: Stretches, tau: float) -> bool:

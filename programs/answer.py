@@ -96,7 +96,8 @@ class Answer(Part):
     """The answer of a run. `claims` are its statements with verified citations; `value` is typed where the
     question has one.
 
-    `program` is the one that answered, and `route` says why where it was chosen for the question; else it is empty.
+    `degraded_by` says in words what a fallback stands for. `program` is the one that answered, and `route` says why
+    where it was chosen for the question; else it is empty.
     """
 
     text: str
@@ -116,6 +117,7 @@ class Answer(Part):
     kind: str
     program: str
     route: str = ""
+    degraded_by: tuple[str, ...] = ()
 
     def to_json(self) -> dict[str, Any]:
         """The stable JSON form: plain data, documented in the README."""
@@ -150,6 +152,7 @@ class Answer(Part):
             "receipt": self.receipt.model_dump(mode="json"),
             "steps": [step.model_dump(mode="json") for step in self.steps],
             "degraded": self.degraded,
+            "degraded_by": list(self.degraded_by),
             "run_id": self.run_id,
             "corpus_version": self.corpus_version,
             "question": self.question,

@@ -5,12 +5,14 @@ from typing import Any
 
 from programs.answer import Answer, Conflict, Coverage, Outcome, Receipt, StepLine
 from programs.compute import entry
-from programs.coverage import coverage, own_patterns, payloads_of, undecodable
+from programs.coverage import coverage, is_ranked_only, own_patterns, payloads_of, undecodable
+from programs.degradation import degradations
 from programs.outcome import outcome
 from programs.reach import characters
 from programs.readings import Targets
 from programs.run import Run
 from programs.search import LineSearch
+from programs.selection import Shortfall, shortfall
 from programs.tally import (
     NOT_BY_CODE,
     by_code,
@@ -55,17 +57,21 @@ def assemble(run: Run) -> Answer:
     reach = coverage(state, run.workspace, found=bool(found))
     value = _value(root, shown, counts)
     estimated = counts and not exact and bool(run.patterns or not stated(found))
+    requires_all = state.classified is not None and state.classified.requires_all
+    short = Shortfall() if requires_all else _shortfall(run, found)
     result = outcome(
         found,
         reach,
         value_known=exact,
-        requires_all=state.classified is not None and state.classified.requires_all,
+        requires_all=requires_all,
         limited=was_cut(state),
         undecodable=bool(undecodable(run.workspace)),
         working=_working(state),
         withheld=not found and (_withheld(state) or _stands_there(run)),
         estimated=estimated,
+        selected=short.partial,
     )
+    degraded_by = degradations(state, concluded, driven=_is_driven(root))
     tally = counted_lines(root) if counts or not _is_driven(root) else ""
     return Answer(
         text=_text(shown, result, reach, tally),
@@ -74,13 +80,14 @@ def assemble(run: Run) -> Answer:
         claims=statements,
         conflicts=tuple(_conflicts(root, statements)),
         unknowns=_unknowns(run, concluded, statements),
-        warnings=_warnings(state, told=NOT_BY_CODE if found and estimated else ""),
+        warnings=_warnings(state, NOT_BY_CODE if found and estimated else "", short.words),
         coverage=reach.model_copy(
             update={"characters": characters(state, run.workspace, run.calls(), statements)}
         ),
         receipt=receipt(run),
         steps=tuple(_lines(state)),
-        degraded=_degraded(state, concluded),
+        degraded=bool(degraded_by),
+        degraded_by=degraded_by,
         run_id=run.id,
         corpus_version=run.workspace.corpus.version,
         question=run.question,
@@ -90,10 +97,17 @@ def assemble(run: Run) -> Answer:
     )
 
 
-def _warnings(state: RunState, told: str) -> tuple[str, ...]:
-    """The messages of a run, each once, and one about the answer itself."""
+def _warnings(state: RunState, *told: str) -> tuple[str, ...]:
+    """The messages of a run, each once, and what is `told` about the answer itself."""
     messages = [each.message for each in state.warnings]
-    return tuple(dict.fromkeys([*messages, told] if told else messages))
+    return tuple(dict.fromkeys([*messages, *filter(None, told)]))
+
+
+def _shortfall(run: Run, found: Sequence[Claim]) -> Shortfall:
+    """What an answer that states something leaves open, if it rests on a ranking alone."""
+    if not found or not is_ranked_only(run.state, run.workspace):
+        return Shortfall()
+    return shortfall(run.question, found)
 
 
 def _withheld(state: RunState) -> bool:
@@ -139,15 +153,6 @@ def is_limited(state: RunState) -> bool:
 def was_cut(state: RunState) -> bool:
     """Whether a limit kept the run from something that was planned."""
     return any(each.code in _CUTS for each in state.warnings)
-
-
-def _degraded(state: RunState, concluded: Concluded | None) -> bool:
-    fell_back = any(
-        frame.degraded
-        or any(each.degraded and each.decision == "revise" for each in frame.refinements)
-        for frame in state.frames.values()
-    )
-    return fell_back or concluded is None or concluded.mechanical
 
 
 def _working(state: RunState) -> bool:

@@ -11,8 +11,13 @@ Nothing is asked of a model here. In the order in which they are decided:
   size of its window: above 100,000 characters nothing is read at once.
 - In larger text, exact strings are searched for and then read, causes and overviews need what several places say, and
   so do comparisons and the first or the last of something: `recursive`.
+- What may need everything though its form does not say so never comes from the passages that rank best, either:
+  several things ("what are the", "who attended", "show me the failed logins"), what only all values together tell (a
+  total, an average, the highest), and a yes or no. Of these, one place is enough for a yes, but a no speaks of all of
+  the text, and a ranking cannot tell which of the two it has before it. `recursive` classifies such a question by the
+  model and plans for it. It may still rank; `programs/selection.py` says then what the answer rests on.
 - One fact without a string to search for stands in one place of a larger text: `retrieve` reads the passages that rank
-  best.
+  best. That it found something is an answer; that it found nothing is none (see `programs/coverage.py`).
 """
 
 from collections.abc import Iterator
@@ -23,6 +28,8 @@ from runtime.limits import Limits
 from runtime.questions.breadth import comparing, extreme, universal
 from runtime.questions.classifier import REQUIRES_ALL, classify, signaled_kinds
 from runtime.questions.mentions import without_quotes
+from runtime.questions.plurality import several, together
+from runtime.questions.polarity import polar
 from runtime.questions.ranking import ranks_values
 from signatures import QuestionKind
 
@@ -55,8 +62,8 @@ class Reading:
 class Signals:
     """What the form of a question says: the likeliest `reading` and the words that are its `reason`.
 
-    `others` are further kinds that some words point at, each with the words. `universal`, `comparing`, `extreme` and
-    `ranking` are words too, or empty.
+    `others` are further kinds that some words point at, each with the words. `universal`, `comparing`, `extreme`,
+    `several`, `together` and `polar` are words too, or empty.
     """
 
     reading: Reading
@@ -65,6 +72,9 @@ class Signals:
     universal: str
     comparing: str
     extreme: str
+    several: str
+    together: str
+    polar: str
     ranking: bool
 
     @classmethod
@@ -80,6 +90,9 @@ class Signals:
             universal=universal(frame),
             comparing=comparing(frame),
             extreme=extreme(frame),
+            several=several(frame),
+            together=together(frame),
+            polar=polar(frame),
             ranking=ranks_values(frame),
         )
 
@@ -104,6 +117,9 @@ class Signals:
                 ("all or none", self.universal),
                 ("comparison", self.comparing),
                 ("first or last", self.extreme),
+                ("several", self.several),
+                ("all together", self.together),
+                ("yes or no", self.polar),
             )
             if said
         ]
@@ -176,6 +192,10 @@ def choose(reading: Reading, signals: Signals, room: Room) -> Choice:
         return Choice("recursive", f"a question of this kind ({reading.kind}) needs several places")
     if wide := signals.comparing or signals.extreme:
         return Choice("recursive", f'"{wide}" needs several places to be set side by side')
+    if open_ended := signals.several or signals.together:
+        return Choice("recursive", f'"{open_ended}" may need more than the passages that rank best')
+    if signals.polar:
+        return Choice("recursive", "a yes or no is asked for, and a no speaks of all of the text")
     return Choice(
         "retrieve", "one fact is asked for, in text too long to be read at once, by no exact string"
     )

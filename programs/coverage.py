@@ -83,12 +83,28 @@ def coverage(state: RunState, workspace: Workspace, found: bool) -> Coverage:
     )
 
 
+def is_ranked_only(state: RunState, workspace: Workspace) -> bool:
+    """Whether what was judged is what ranks best: nothing was searched for, and not all of the text was looked at."""
+    payloads = [each for frame in state.frames.values() for each in payloads_of(frame)]
+    root = state.frames.get("root")
+    if root is None or not _ranked_alone(payloads):
+        return False
+    reached = _reached(state, workspace)
+    ranked = tuple(id for each in payloads if isinstance(each, Ranked) for id in each.span_ids)
+    seen = reached.whole | (_held(ranked, workspace) & reached.selected)
+    return not seen.issuperset(each.id for each in workspace.partitions_of(root.targets))
+
+
+def _ranked_alone(payloads: Iterable[Payload]) -> bool:
+    kinds = {type(each) for each in payloads}
+    return Ranked in kinds and Scanned not in kinds
+
+
 def _is_beyond_a_ranking(
     state: RunState, workspace: Workspace, payloads: Iterable[Payload]
 ) -> bool:
     """Whether the first or the last line with some strings is asked for, and they were ranked and not searched for."""
-    kinds = {type(each) for each in payloads}
-    if Ranked not in kinds or Scanned in kinds or "root" not in state.frames:
+    if not _ranked_alone(payloads) or "root" not in state.frames:
         return False
     ordered = extreme(without_quotes(state.frames["root"].task))
     return bool(ordered and own_patterns(state, workspace))
@@ -258,14 +274,14 @@ def _settled(frame: Frame, step: Step, own: frozenset[str], workspace: Workspace
             if set(payload.patterns) <= own and _is_kept_whole(each):
                 found |= _inside(frame, each, payload, workspace)
         elif isinstance(payload, ReadSpans):
-            found |= _settled(frame, each, own, workspace) | _held(payload, workspace)
+            found |= _settled(frame, each, own, workspace) | _held(payload.span_ids, workspace)
     beside = [name for name in step.planned.targets if frame.step(name) is None]
     return frozenset(found | _within(frame, beside, workspace) if beside else found)
 
 
-def _held(payload: ReadSpans, workspace: Workspace) -> frozenset[str]:
-    """The partitions of which all spans were fetched."""
-    fetched = set(payload.span_ids)
+def _held(span_ids: Iterable[str], workspace: Workspace) -> frozenset[str]:
+    """The partitions of which all spans are among the given ones."""
+    fetched = set(span_ids)
     touched = {workspace.partitioning.partition_of(each).id for each in fetched}
     return frozenset(
         each

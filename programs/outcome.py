@@ -17,6 +17,7 @@ def outcome(
     working: bool,
     withheld: bool = False,
     estimated: bool = False,
+    selected: bool = False,
 ) -> Outcome:
     """The outcome of a run.
 
@@ -24,7 +25,8 @@ def outcome(
     right if everything was examined; `limited` that a limit kept the run from something; `undecodable` that a part of
     a source could not be read; `working` that at least one step did what it should; `withheld` that
     something was found of which nothing was stated: then nobody can say that it is not there; `estimated` that a
-    number is asked for and code has not counted it.
+    number is asked for and code has not counted it; `selected` that more is asked for than the passages that rank best
+    can tell.
     """
     supported = [claim for claim in statements if claim.status != "insufficient"]
     whole = not coverage.failed and not coverage.unread and bool(coverage.required)
@@ -33,7 +35,8 @@ def outcome(
         return "partial" if limited else "failed"
     if supported or value_known:
         complete = seen if requires_all else whole
-        return "answered" if complete and not limited and not estimated else "partial"
+        short = limited or estimated or selected
+        return "answered" if complete and not short else "partial"
     if limited:
         return "partial"
     if coverage.failed and not coverage.completed:

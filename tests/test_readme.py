@@ -49,7 +49,7 @@ def test_the_library_example_runs() -> None:
 def test_every_option_of_the_readme_exists() -> None:
     options = set(re.findall(r"(?<![\w-])--[a-z][a-z-]+", README))
     helps = "".join(
-        CliRunner().invoke(build(), [verb, "--help"]).stdout
+        CliRunner().invoke(build(), [*verb.split(), "--help"]).stdout
         for verb in (
             "ask",
             "programs",
@@ -60,6 +60,7 @@ def test_every_option_of_the_readme_exists() -> None:
             "doctor",
             "eval",
             "rescore",
+            "sets build",
         )
     )
     assert not {each for each in options - {"--path", "--help"} if each not in helps}

@@ -18,7 +18,7 @@ def rendered(report: Report, pages: Sequence[SamplePage]) -> str:
     from markupsafe import Markup
 
     engine = Environment(
-        loader=PackageLoader("evals.report"), autoescape=False, undefined=StrictUndefined
+        loader=PackageLoader("evals.report"), autoescape=True, undefined=StrictUndefined
     )
     style, script = (engine.get_template(name).render() for name in ("report.css", "report.js"))
     return engine.get_template("report.html").render(

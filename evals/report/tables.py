@@ -1,7 +1,7 @@
 """Tables of the report: programs by metric, by kind of question, by what they cost and by what they covered."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from urllib.parse import urlencode
 
 from evals.abstention import abstention
@@ -63,11 +63,17 @@ class Field:
     cluster_of: Mapping[str, str]
     kinds: Mapping[str, tuple[str, ...]]
     seed: int
+    _estimates: dict[tuple[str, str, str | None], Estimate] = field(default_factory=dict)
 
     def estimate(self, contender: Contender, name: str, kind: str | None = None) -> Estimate:
-        """A measure of a program, on one kind of question or on all."""
-        within = None if kind is None else self.kinds[kind]
-        return estimate(contender, MEASURES[name], self.cluster_of, within, seed=self.seed)
+        """A measure of a program, on one kind of question or on all. Tables and charts share it."""
+        key = (contender.label, name, kind)
+        if key not in self._estimates:
+            within = None if kind is None else self.kinds[kind]
+            self._estimates[key] = estimate(
+                contender, MEASURES[name], self.cluster_of, within, seed=self.seed
+            )
+        return self._estimates[key]
 
 
 def headline(field: Field) -> Table:

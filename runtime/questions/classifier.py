@@ -10,6 +10,7 @@ from runtime.questions.clock import clock_range
 from runtime.questions.mentions import identifiers, quoted_patterns, without_quotes
 from runtime.questions.negation import negates
 from runtime.questions.notation import Overview, absent, question_of, read_overview, unique
+from runtime.questions.plurality import NOUN_PHRASE
 from runtime.questions.ranking import ranks_values
 from signatures import QuestionKind
 
@@ -43,6 +44,10 @@ _QUALIFIER = (
     r"(?:of the |(?:other|different|distinct|unique|remote|new|[a-z]+(?:ed|al|ic|ive|ing|ous)) )"
 )
 _STATING = r"(?:decision|statement|minute|meeting|document|record|version|report|claim|source|figure|number|date)"
+_NAMED_SOMEWHERE = (
+    r"\b(?:mentioned|discussed|documented|recorded|logged|listed|included)"
+    r"(?: (?:anywhere|at all|here|there|(?:in|by) [^?.]{1,80}))?\s*[?.]*\s*$"
+)
 
 # In the order in which they win: a question that counts errors of all services counts.
 _SIGNALS: tuple[tuple[QuestionKind, re.Pattern[str]], ...] = (
@@ -57,7 +62,7 @@ _SIGNALS: tuple[tuple[QuestionKind, re.Pattern[str]], ...] = (
             r"\b(?:which|what) (?:minute|hour|day|date|file|source|service|host|log)\b.{0,80}\bmost\b",
             r"(?<=[有共计])多少(?!钱|[百千万亿]*[元块美])|(?<!最)(?<![是为到至率])多少(?=[次个条行起种位名台人份处笔封篇项])",
             r"(?<!最)(?<![是为到至率])多少(?=[A-Za-z\u4e00-\u9fff])(?![百千万亿元块美金钱年月天周日小分秒岁米公吨度倍])",
-            r"几(?:次|个|条|行|起|种|位|名|台|人|份|处|笔)",
+            r"(?<!哪)几(?:次|个|条|行|起|种|位|名|台|人|份|处|笔)",
             r"有几|出现次数|的次数|的数量|总数|计数",
         ),
     ),
@@ -114,6 +119,9 @@ _SIGNALS: tuple[tuple[QuestionKind, re.Pattern[str]], ...] = (
             r"\b(?:do|does|did|has|have|had) (?:any|some)(?:one|body|thing)\b",
             r"\bwhether (?:or not )?(?:there|any)\b",
             _START + r"(?:do|does|did)\b.{1,160}\b(?:exist|occur|appear|mention|contain|include)\b",
+            _START + r"(?:is|are|was|were|do|does|did|has|have|had) no (?!longer\b|more\b|doubt\b)",
+            _START + r"(?:is|are|was|were|do|does|did|has|have|had)\b.{1,160}\bever\b",
+            _START + r"(?:is|are|was|were|has|have)\b.{1,160}" + _NAMED_SOMEWHERE,
             r"是否|有没有|有无|是不是有|存在.{0,60}吗",
         ),
     ),
@@ -132,12 +140,14 @@ _SIGNALS: tuple[tuple[QuestionKind, re.Pattern[str]], ...] = (
         "list",
         _signal(
             _START + r"(?:list|enumerate)\b",
+            _START + rf"(?:name|identify) (?:me |us )?(?=the |all |every){NOUN_PHRASE}",
+            rf"\b(?:what|which) (?:different|distinct|unique) (?:[a-z_-]+ ){{0,2}}?{_PLURAL}",
             _START + rf"which (?:the )?{_QUALIFIER}{{0,2}}{_PLURAL}",
             r"(?<!\bat )(?<!\bafter )(?<!\babove )(?<!\bof )(?<!\bin )(?<!\bfor )\ball "
             r"(?!in all|over|right|along|too|but|time\b)[a-z]",
             r"(?<!\bof )\beach (?!other)[a-z]",
             r"\bevery (?!day|time|year|other|now|so often)[a-z]",
-            r"所有|哪些|每(?:一|个|条|次|位|名|台|份|笔|项|种)|全部|列出|各个|逐一",
+            r"所有|哪些|哪几[个条种位名台人份处项次笔]|都有(?:谁|什么)|每(?:一|个|条|次|位|名|台|份|笔|项|种)|全部|列出|各个|逐一",
         ),
     ),
 )

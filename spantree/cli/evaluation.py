@@ -182,7 +182,8 @@ def _evaluated(
 def _default_out(asked: Evaluation, manifest: "Manifest") -> Path:
     """A folder that the same command finds again."""
     model = "".join(char if char.isalnum() or char in "._" else "-" for char in asked.common.model)
-    name = f"{manifest.question_set.name}-{model[:40]}-{manifest.identity[:8]}"
+    short = model[:40].rstrip("._-")
+    name = f"{manifest.question_set.name}-{short}-{manifest.identity[:8]}"
     return Path(LOGS) / name
 
 

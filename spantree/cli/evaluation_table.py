@@ -69,6 +69,9 @@ def _notes(found: "Results") -> Iterator[str]:
     )
     yield "verified-correct with its 95 % interval over documents; recall and prec of"
     yield "evidence by characters and citations; abst: abstained of the unanswerable."
+    verified = [each.estimates["verified_correct"] for each in found.programs]
+    if any(each.mean is not None and each.low is None for each in verified):
+        yield "There is no interval where all questions rest on the same document."
     for each in found.programs:
         yield from _left_out(each)
 

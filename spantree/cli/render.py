@@ -6,6 +6,8 @@ from rich.cells import cell_len
 from rich.text import Text
 
 from programs.answer import Answer, Characters, Conflict, Coverage, Receipt, Search
+from programs.selection import RANKED_ONLY
+from programs.tally import NOT_BY_CODE
 from runtime.claims import Citation, Claim
 from spantree.cli.citations import Numbering, location
 from spantree.cli.page import INDENT, Page
@@ -52,8 +54,11 @@ def outcome_words(answer: Answer) -> str:
             return ""
         case "partial":
             limits = [each for each in answer.warnings if each.startswith("limit")]
-            gaps = [*limits, *_gaps(answer.coverage)]
-            return "; ".join(gaps) or "something stands between this and the whole"
+            gaps = [*limits, *_gaps(answer.coverage), *_short(answer)]
+            return (
+                "; ".join(gaps or _unsubmitted(answer))
+                or "something stands between this and the whole"
+            )
         case "not_found":
             return "all that had to be examined was, and it is not there"
         case "not_found_in_covered":
@@ -102,6 +107,18 @@ def _gaps(coverage: Coverage) -> list[str]:
     return [*gaps, *_first_truncation(coverage.truncations)]
 
 
+def _short(answer: Answer) -> Iterator[str]:
+    """What makes an answer a part that has no gap: the warning below says more."""
+    for reason, words in ((NOT_BY_CODE, NOT_BY_CODE.partition(":")[0]), (RANKED_ONLY, RANKED_ONLY)):
+        if any(each.startswith(reason) for each in answer.warnings):
+            yield words
+
+
+def _unsubmitted(answer: Answer) -> list[str]:
+    """Why an answer is a part that lacks nothing else: what it ended without."""
+    return [each.partition(":")[0] for each in answer.degraded_by[-1:]]
+
+
 def _first_truncation(truncations: Sequence[str]) -> Iterator[str]:
     """The first of them, and how many more there are: a title names one, the page below lists them."""
     if truncations:
@@ -111,10 +128,8 @@ def _first_truncation(truncations: Sequence[str]) -> Iterator[str]:
 
 def _statements(page: Page, answer: Answer, numbering: Numbering) -> None:
     page.heading(outcome_title(answer))
-    if answer.degraded:
-        page.item(
-            "degraded: a plan was a fallback or was rescued from a malformed reply", lead="! "
-        )
+    for reason in answer.degraded_by:
+        page.item(f"degraded: {reason}", lead="! ")
     if not _says_the_same(answer) and not (answer.outcome in _ABSENT and not stated(answer)):
         page.paragraphs(answer.text)
     for claim in stated(answer):

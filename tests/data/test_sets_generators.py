@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 
 from data.corpus import Corpus
 from data.questions import Question, QuestionSet
+from data.samples import samples_path
 from data.sets.assembly import assemble
 from data.sets.drafts import Draft, Order
 from data.sets.generators import FAMILIES
@@ -398,3 +399,32 @@ def test_a_log_of_any_size_has_the_lines_that_its_records_say() -> None:
         rows = [row for row, source in enumerate(made.records.source.tolist()) if source == code]
         assert text == "".join(quotes[row] + "\n" for row in rows)
         assert all(text.startswith(quotes[row], starts[row]) for row in rows)
+
+
+LOGHUB = Path(__file__).parents[2].parent / "shared" / "data" / "loghub_2k"
+
+
+@pytest.mark.skipif(not LOGHUB.is_dir(), reason="../shared/data/loghub_2k is not there")
+@pytest.mark.parametrize("family", ["needles", "aggregation", "adversarial", "unanswerable"])
+def test_real_logs_can_stand_in_for_generated_text(family: str, tmp_path: Path) -> None:
+    """CRLF files with trailing spaces; what was counted is counted again here."""
+    logs = tuple(LOGHUB / f"{name}_2k.log" for name in ("Linux", "HDFS"))
+    order = Order(questions=4, over=logs, characters=120_000)
+    made, corpora = built(family, order, tmp_path)
+    assert lint(made, corpora) == []
+    for question, corpus in each_question((made, corpora)):
+        if tagged(question, "aggregate") == "count":
+            word = re.findall(r'"([^"]+)"', question.question)[-1]
+            lines = (line for s in corpus.sources for line in corpus.text(s.id).split("\n"))
+            assert question.answer.values == (str(sum(word in line for line in lines)),)
+
+
+def test_samples_and_handbooks_can_stand_in_too(tmp_path: Path) -> None:
+    order = Order(questions=8, over=(samples_path("minutes"), samples_path("handbook")))
+    for family in ("conflicts", "needles", "adversarial"):
+        made, corpora = built(family, order, tmp_path / family)
+        assert lint(made, corpora) == []
+        assert all(
+            "minutes/2026-01-12-platform-weekly.md" in {s.id for s in c.sources}
+            for c in corpora.values()
+        )

@@ -10,6 +10,7 @@ from data.corpus import open_corpus
 from data.stretches import Stretch, Stretches
 from programs.answer import Characters
 from programs.reach import characters
+from programs.rlm import RLM
 from programs.workspace import Workspace
 from runtime.call_log import CallRecord
 from runtime.events import Accessed, Place
@@ -17,6 +18,7 @@ from runtime.frames import RunState, apply
 from runtime.ledger import Usage
 from runtime.limits import Limits
 from runtime.models.scripted import Rule
+from tests.programs.acting import call, cell, cells, submit, turns
 
 HAY = "just hay and more of it, line after line\n"
 NEEDLE = "FACT needle is here"
@@ -130,6 +132,34 @@ def test_a_failed_attempt_was_shown_and_what_was_never_sent_was_not(lab: Any, sa
     total, _, shown, _ = reach(few)
     assert 0 < shown < total
     assert few.answer.outcome == "partial"
+
+
+def test_of_a_span_that_was_read_in_part_that_part_was_read(lab: Any) -> None:
+    """A line of a span is a line, to code and to the model."""
+    driven = turns(call("read_span", source="b.txt", first_line=101, last_line=101), submit(""))
+    ran = lab.ask(lab.model(Act=driven), lab.corpus(FILES), of=RLM)
+    line = len(NEEDLE) + 1
+    assert reach(ran) == (ALL, line, line, 0)
+
+
+READ = """found = read_span(source="a.txt")
+while found["next_cursor"]:
+    found = read_span(source="a.txt", cursor=found["next_cursor"])
+print(len(search("needle")["hits"]))"""
+SUBCALL = 'print(subcall("What are the facts?", ["b.txt"])["claims"])'
+FIND = 'span = search("needle")["hits"][0]["span_id"]\nprint(len(span))'
+QUOTE = f"""SUBMIT(answer="", claims=[{{"text": "A needle is here", "evidence": [
+    {{"span_id": span, "quote": "{NEEDLE}"}}]}}])"""
+
+
+@pytest.mark.parametrize(
+    ("code", "shown"), [(READ, 0), (SUBCALL, len(FILES["b.txt"]))], ids=["code", "readers"]
+)
+def test_what_went_into_code_was_read_and_shown_to_nobody(lab: Any, code: str, shown: int) -> None:
+    """Code that reads a file and prints a number has shown a number; what its readers were given was shown."""
+    model = lab.model(ReplAction=cells(cell(code), cell(FIND), cell(QUOTE)))
+    ran = lab.ask(model, lab.corpus(FILES), of=RLM, action_space="repl")
+    assert reach(ran) == (ALL, ALL, shown, len(NEEDLE))
 
 
 def test_it_is_in_the_json(lab: Any) -> None:
