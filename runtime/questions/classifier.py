@@ -147,7 +147,7 @@ _SIGNALS: tuple[tuple[QuestionKind, re.Pattern[str]], ...] = (
             r"(?!in all|over|right|along|too|but|time\b)[a-z]",
             r"(?<!\bof )\beach (?!other)[a-z]",
             r"\bevery (?!day|time|year|other|now|so often)[a-z]",
-            r"所有|哪些|哪几[个条种位名台人份处项次笔]|都有(?:谁|什么)|每(?:一|个|条|次|位|名|台|份|笔|项|种)|全部|列出|各个|逐一",
+            r"所有|哪些|哪几[个条种位名台人份处项次笔]|都有(?:谁|什么)|每(?:一|个|条|次|位|名|台|份|笔|项|种)|全部|列出|列举|罗列|各个|逐一",
         ),
     ),
 )

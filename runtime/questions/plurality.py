@@ -41,7 +41,7 @@ _PREDICATE = (
 _TAKING_PART = (
     r"(?:attend(?:s|ed|ing)?|participat(?:es?|ed|ing)|(?:took|takes?|taken|taking) part|join(?:s|ed|ing)"
     r"|(?:contribut|collaborat)(?:es?|ed)|vot(?:es?|ed)|spoke|speaks?|abstain(?:s|ed)?|logg?(?:s|ed)? ?in"
-    r"|object(?:s|ed)|complain(?:s|ed)|volunteered|signed up|dialed in"
+    r"|object(?:s|ed)|fail(?:s|ed)|refus(?:es?|ed)|reports? to|depends? on|complain(?:s|ed)|volunteered|signed up|dialed in"
     r"|(?:works?|worked) (?:on|for|in|at|with)|belong(?:s|ed)? to"
     r"|(?:is|are|was|were) (?:also )?(?:present|absent|involved|invited|affected|there|in attendance))\b"
 )
@@ -50,9 +50,12 @@ _SEVERAL = re.compile(
     rf"|\b(?:what|which) (?:(?:kinds|types|sorts) of |of (?:the|these|those) )?{_FEW}"
     rf"(?:{_NO_NOUN}[\w’@-]+ ){{0,3}}?{PLURAL}(?= {_PREDICATE}|\s*[?.]?$)"
     r"|\b(?:what|which) (?:different|distinct|unique|various)\b"
-    rf"|{START}(?:name|show|give|tell|find|get|identify|print|display|provide|report|extract|collect|return|state)\b"
+    rf"|{START}(?:name|show|give|tell|find|get|identify|print|display|provide|report|extract|collect|return|state"
+    rf"|describe|outline)\b"
     rf"(?: me| us)? {_FEW}{NOUN_PHRASE}"
     rf"|{START}who\b(?: (?:all|else|has|have|had|was|is|are|were|also|actually|regularly|usually))* {_TAKING_PART}"
+    rf"|^\s*{NOUN_PHRASE}(?: (?:of|in|at|on|for|from|during) [^?.]{{1,80}})?\s*[?.]?\s*$|\b(?:names|lists?) of\b"
+    r"|(?:参会|与会|出席|在场|到场)(?:人员|者|的人)"
     r"|都?有谁|谁(?:都|们)?(?:还|会|将|要|曾|曾经)?(?:参加|参与|出席|到场|在场|到会|与会|加入|缺席|投票|投了|发言|报名|反对|弃权|登录)"
     r"|哪[几些]|都[\u4e00-\u9fff]{1,4}(?:什么|谁)|名单|清单|分别"
     r"|有(?:过)?什么(?!区别|差[异别]|不同(?!的)|用[？?]?$|意[义思]|关系|时候)"

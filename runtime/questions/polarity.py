@@ -12,6 +12,7 @@ _ASKING = (
 )
 _POLAR = re.compile(
     rf"(?:^|[.?!;:,，。？！；：])\s*(?:(?:and|or|but|so|then) )?(?P<aux>{_AUXILIARY})\b(?! {_ASKING}\b)(?=\s+\S)"
+    r"|^\s*(?:any(?:thing|one|body)?|some(?:thing|one|body))\b|没有?\s*[？?]\s*$"
     r"|\bwhether\b|吗\s*[？?]?\s*$|吗(?=[？?，,。])|是否|是不是|有没有|有无|能否|会不会|能不能|对不对|可否|与否",
     re.IGNORECASE,
 )

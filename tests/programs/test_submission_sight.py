@@ -16,7 +16,7 @@ TEXT = "\n".join(TWELVE)
 
 
 def test_what_nobody_saw_of_a_span_that_was_shown_in_part_cannot_be_cited(lab: Any) -> None:
-    """A right quote of another line is a guess: to have seen a line of the span is not to have seen the span."""
+    """Field reports 29: a right quote is a guess. To have seen a line of the span is not to have seen the span."""
 
     async def script(hand: Hand) -> None:
         id = (await hand("search", pattern="line 1 says"))["hits"][0]["span_id"]
@@ -71,7 +71,7 @@ def test_of_a_line_that_was_clipped_what_was_shown_can_be_cited(lab: Any) -> Non
 def test_a_quote_that_stands_in_many_places_is_cited_where_it_was_shown(
     lab: Any, quote: str
 ) -> None:
-    """Field reports 29: the first place where the words stand need not be the one that the model means."""
+    """The first place where the words stand need not be the one that the model means."""
     text = "a: value is 7\nb: value is 7\nc: value is 7\n"
 
     async def script(hand: Hand) -> None:

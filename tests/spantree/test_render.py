@@ -7,6 +7,8 @@ import pytest
 from rich.console import Console
 
 from programs.answer import Answer, Characters, Conflict, Coverage, Receipt, Search, StepLine
+from programs.selection import RANKED_ONLY
+from programs.tally import NOT_BY_CODE
 from runtime.claims import Citation, Claim
 from spantree.cli.render import cost_words, render_answer
 
@@ -290,6 +292,7 @@ def test_a_partial_answer_says_what_is_missing_and_which_steps_are_not_done() ->
             StepLine(frame_id="root", id="s3", description="Conclude", status="pending"),
         ),
         degraded=True,
+        degraded_by=("a plan was rescued from a malformed reply",),
     )
     assert (
         printed(answer)
@@ -297,7 +300,7 @@ def test_a_partial_answer_says_what_is_missing_and_which_steps_are_not_done() ->
 Partial answer: limit reached: calls (12 of 12); 1 partition failed; 2
 partitions not examined; 1 source not readable; only 5 of 7 lines that match
 pool were kept
-  ! degraded: a plan was a fallback or was rescued from a malformed reply
+  ! degraded: a plan was rescued from a malformed reply
   - The pool was full. (inferred) [1]
 
 Sources
@@ -384,3 +387,36 @@ def test_what_was_found_and_not_stated_is_not_called_absent() -> None:
     part = WHOLE.model_copy(update={"completed": ("p1",), "unread": ("p2",)})
     cut = printed(made(outcome="not_found_in_covered", coverage=part))
     assert cut.startswith("Not found in what was examined: 1 partition not examined\n")
+
+
+@pytest.mark.parametrize(
+    ("changes", "title"),
+    [
+        ({"warnings": (NOT_BY_CODE,)}, "Partial answer: the number was not counted by code"),
+        (
+            {"warnings": (f'{RANKED_ONLY}: "what are" asks for several, and there may be more',)},
+            "Partial answer: only the passages that rank best were read",
+        ),
+        (
+            {
+                "degraded": True,
+                "degraded_by": ("the model did not submit an answer: findings follow",),
+                "warnings": ("the model used its 3 turns and did not submit",),
+            },
+            "Partial answer: the model did not submit an answer",
+        ),
+    ],
+)
+def test_a_partial_answer_without_a_gap_is_headed_by_its_reason(
+    changes: dict[str, Any], title: str
+) -> None:
+    lines = printed(made(outcome="partial", **changes)).splitlines()
+    assert lines[0] == title
+
+
+def test_each_cause_of_a_degraded_answer_is_told() -> None:
+    causes = ("a plan was rescued from a malformed reply", "there is no usable conclusion")
+    page = printed(made(degraded=True, degraded_by=causes))
+    assert [line for line in page.splitlines() if "!" in line] == [
+        f"  ! degraded: {each}" for each in causes
+    ]
