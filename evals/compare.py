@@ -98,6 +98,9 @@ def difference(
 ) -> Difference:
     """The difference by one measure, its p-value not adjusted."""
     first, second = (_within(each.values(measure), within) for each in (before, after))
+    if measure.name == "unsupported" and before.log.judge != after.log.judge:
+        # Other judges call other statements unsupported: their rates are not of one kind.
+        first = dict.fromkeys(first)
     pairs = paired(first, second)
     deltas = pairs.differences
     gains = {question: measure.gain(delta) for question, delta in deltas.items()}

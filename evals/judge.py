@@ -7,15 +7,17 @@ the claim unjudged. Its agreement with people is measured (`evals/agreement.py`,
 import asyncio
 import hashlib
 import json
-from collections.abc import Sequence
-from typing import Any, Literal
+from collections.abc import Iterable, Sequence
+from typing import Any, Literal, NamedTuple
 
 import dspy
 from pydantic import BaseModel, ConfigDict
 
+from evals.log import JudgeName
 from evals.verdict_cache import VerdictCache, VerdictKey
 from programs.answer import Answer
-from runtime.calls import Caller, MemoryCallLog
+from runtime.calls import Caller, CallRecord
+from runtime.claims import Claim
 from runtime.errors import LimitReached, StepError
 from runtime.ledger import Ledger, Usage
 from runtime.limits import Limits
@@ -39,6 +41,22 @@ class Judgment(BaseModel):
         return {"supported": True, "unsupported": False}.get(self.verdict)
 
 
+class Statement(NamedTuple):
+    """What is put before a judge: a claim with its quotes."""
+
+    claim: str
+    quotes: tuple[str, ...]
+
+
+def statements(claims: Iterable[Claim]) -> dict[str, Statement]:
+    """The statements to be judged by claim id: those with a citation; what code computed is not judged by words."""
+    return {
+        each.id: Statement(each.text, tuple(cited.quote for cited in each.citations))
+        for each in claims
+        if each.status != "insufficient" and not each.computed and each.citations
+    }
+
+
 class Judge:
     """Asks a model about claims, and remembers what it said. `limits` are those of all its calls together.
 
@@ -57,8 +75,13 @@ class Judge:
         self._cache = cache or VerdictCache()
         used = limits or Limits()
         self._ledger = Ledger(used)
-        self._caller = Caller(self._ledger, MemoryCallLog(), limits=used, lm=lm)
-        self.version = _version(self._predictor, lm)
+        self._caller = Caller(self._ledger, _Forgetful(), limits=used, lm=lm)
+        self.name = JudgeName(model=lm.model, version=_version(self._predictor, lm))
+
+    @property
+    def version(self) -> str:
+        """A hash over what a verdict depends on beside its claim."""
+        return self.name.version
 
     @property
     def spent(self) -> Usage:
@@ -86,16 +109,21 @@ class Judge:
         return Judgment(verdict=said.verdict, reason=said.reason)
 
     async def judge_answer(self, answer: Answer) -> dict[str, Judgment]:
-        """The verdicts on the statements of an answer by claim id; what code computed is not judged by words."""
-        asked = [
-            claim
-            for claim in answer.claims
-            if claim.status != "insufficient" and not claim.computed and claim.citations
-        ]
-        found = await asyncio.gather(
-            *(self.judge(claim.text, [each.quote for each in claim.citations]) for claim in asked)
-        )
-        return {claim.id: each for claim, each in zip(asked, found, strict=True)}
+        """The verdicts on the statements of an answer by claim id."""
+        asked = statements(answer.claims)
+        found = await asyncio.gather(*(self.judge(*each) for each in asked.values()))
+        return dict(zip(asked, found, strict=True))
+
+
+class _Forgetful:
+    """A log of calls that keeps none: verdicts have a cache of their own."""
+
+    def completed(self, key: str) -> CallRecord | None:
+        return None
+
+    def intent(self, record: CallRecord) -> None: ...
+
+    def settled(self, record: CallRecord) -> None: ...
 
 
 def _version(predictor: Any, lm: dspy.BaseLM) -> str:

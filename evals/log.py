@@ -85,21 +85,32 @@ class SampleRecord(LogRow):
         return self.program, self.question_id, self.epoch
 
 
+class JudgeName(LogRow):
+    """Which support judge it was: its model, and a hash over what else its verdicts depend on."""
+
+    model: str
+    version: str
+
+
 class ScoreRow(LogRow):
-    """A line of scores.jsonl: the score that stands in for that of a sample's attempt."""
+    """A line of scores.jsonl: the score that stands in for that of a sample's attempt.
+
+    `judge` is the support judge whose verdicts it rests on, None without one.
+    """
 
     program: str
     question_id: str
     epoch: int
     attempt: int
     score: SampleScore
+    judge: JudgeName | None = None
 
 
 @dataclass(frozen=True, repr=False)
 class EvalLog:
     """A log as read: one record a sample, in the order of the plan. `cut`: its last line was cut in half.
 
-    `rescored`: scores of scores.jsonl stand in for those of the samples.
+    `rescored`: scores of scores.jsonl stand in for those of the samples, and `judge` is the support judge of these.
     """
 
     folder: Path
@@ -107,6 +118,7 @@ class EvalLog:
     records: tuple[SampleRecord, ...]
     cut: bool = False
     rescored: bool = False
+    judge: JudgeName | None = None
 
     def __repr__(self) -> str:
         # Short: asyncio.run formats what its coroutine returned, which may be ten thousand answers.
@@ -154,10 +166,12 @@ def read_log(folder: Path) -> EvalLog:
     """The log in a folder. Raises RunError when there is none, or it is damaged."""
     manifest = read_manifest(folder)
     rows, cut = read_samples(folder / SAMPLES)
-    scores = read_scores(folder / SCORES)
+    again = read_scores(folder / SCORES)
+    scores = {((row.program, row.question_id, row.epoch), row.attempt): row.score for row in again}
     latest = {record.key: _rescored(record, scores) for record in rows}
     ordered = (latest[key] for key in planned(manifest) if key in latest)
-    return EvalLog(folder, manifest, tuple(ordered), cut=cut, rescored=bool(scores))
+    judge = again[0].judge if again else None
+    return EvalLog(folder, manifest, tuple(ordered), cut=cut, rescored=bool(scores), judge=judge)
 
 
 def read_samples(path: Path) -> tuple[list[SampleRecord], bool]:
@@ -169,13 +183,12 @@ def read_samples(path: Path) -> tuple[list[SampleRecord], bool]:
     ], bool(lines[-1])
 
 
-def read_scores(path: Path) -> dict[tuple[SampleKey, int], SampleScore]:
-    """The scores that stand in, by sample and attempt."""
+def read_scores(path: Path) -> list[ScoreRow]:
+    """The scores that stand in; they were all written by one rescoring."""
     if not path.exists():
-        return {}
+        return []
     lines = path.read_bytes().splitlines()
-    rows = [_row(ScoreRow, line, path, number) for number, line in enumerate(lines, start=1)]
-    return {((row.program, row.question_id, row.epoch), row.attempt): row.score for row in rows}
+    return [_row(ScoreRow, line, path, number) for number, line in enumerate(lines, start=1)]
 
 
 def line_of(row: LogRow) -> bytes:

@@ -11,10 +11,11 @@ from pydantic import BaseModel, ConfigDict
 
 from evals.contenders import Contender, clusters_of, contenders
 from evals.estimates import estimate
-from evals.log import EvalLog, SampleRecord, stable
+from evals.log import EvalLog, JudgeName, SampleRecord, stable
 from evals.measures import MEASURES
 from evals.stats import quantile_interval, quantile_nearest
 from evals.summary import Summary, summary
+from evals.support import Support, support
 
 Shown = Literal["verified_correct", "correct", "evidence_recall", "citation_precision"]
 SHOWN: tuple[Shown, ...] = Shown.__args__
@@ -54,7 +55,7 @@ class Latency(Row):
 class ProgramResult(Row):
     """One program. `errors` are samples without an answer: they are in no metric. `retried` ones took several attempts.
 
-    `unscored` answers have no score yet. `calls` and `tokens` include those of failed attempts.
+    `unscored` answers have no score yet. `calls` and `tokens` include those of failed attempts, and not a judge's.
     """
 
     program: str
@@ -67,11 +68,15 @@ class ProgramResult(Row):
     calls: int
     tokens: int
     estimates: dict[Shown, Estimated]
+    support: Support
     summary: Summary
 
 
 class Results(Row):
-    """A whole log. `digest` is over all records without clocks and run ids: equal digests are equal evaluations."""
+    """A whole log. `digest` is over all records without clocks and run ids: equal digests are equal evaluations.
+
+    `judge` is the support judge of its scores, None without one.
+    """
 
     question_set: str
     set_version: str
@@ -82,6 +87,7 @@ class Results(Row):
     digest: str
     complete: bool
     rescored: bool
+    judge: JudgeName | None
     programs: tuple[ProgramResult, ...]
     latency: dict[str, Latency]
 
@@ -101,6 +107,7 @@ def results(log: EvalLog) -> Results:
         digest=digest(log),
         complete=not log.missing,
         rescored=log.rescored,
+        judge=log.judge,
         programs=tuple(_program(each, documents) for each in entered),
         latency={each.program: latency(each.records) for each in entered},
     )
@@ -147,6 +154,7 @@ def _program(entered: Contender, documents: dict[str, str]) -> ProgramResult:
         calls=sum(each.calls for each in (*scores, *spent)),
         tokens=sum(each.input_tokens + each.output_tokens for each in (*scores, *spent)),
         estimates={name: _estimated(entered, name, documents) for name in SHOWN},
+        support=support(scores, documents, seed=manifest.seed),
         summary=_timeless(summary(scores, epochs=manifest.epochs)),
     )
 

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
+from runtime.errors import RunError
 from signatures import SupportVerdict
 
 _TABLE = """
@@ -36,14 +37,14 @@ class VerdictCache:
     """Verdicts in a SQLite file, or in memory for None. It may be used from any thread."""
 
     def __init__(self, path: Path | None = None) -> None:
-        if path is not None:
-            path.parent.mkdir(parents=True, exist_ok=True)
+        """Open the cache. Raises RunError where the file cannot be one."""
         self._lock = threading.Lock()
-        self._connection = sqlite3.connect(
-            ":memory:" if path is None else path, timeout=30, check_same_thread=False
-        )
-        with self._lock, self._connection:
-            self._connection.execute(_TABLE)
+        try:
+            self._connection = _opened(path)
+        except (OSError, sqlite3.Error) as error:
+            raise RunError(
+                f"the verdicts cannot be kept in {path} ({error})", hint="name another file"
+            ) from error
 
     def find(self, key: VerdictKey) -> tuple[SupportVerdict, str] | None:
         """The verdict with its reason, if there is one."""
@@ -64,6 +65,20 @@ class VerdictCache:
         """Close the file."""
         with self._lock:
             self._connection.close()
+
+
+def _opened(path: Path | None) -> sqlite3.Connection:
+    if path is not None:
+        path.parent.mkdir(parents=True, exist_ok=True)
+    where = ":memory:" if path is None else path
+    connection = sqlite3.connect(where, timeout=30, check_same_thread=False)
+    try:
+        with connection:
+            connection.execute(_TABLE)
+    except sqlite3.Error:
+        connection.close()
+        raise
+    return connection
 
 
 def _hash(text: str) -> str:

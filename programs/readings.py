@@ -126,7 +126,7 @@ class Targets:
         return Selection((*self._packed(chosen, together=ranked), *whole), "selection", ranked)
 
     def loose(self, spans: Iterable[Span], names: Sequence[str] = ()) -> Selection:
-        """The readings of single spans, judged together in the order given, and beside them partitions that are named."""
+        """The readings of single spans, judged together in the order given, and beside them named partitions."""
         whole = self._whole(names) if names else ()
         chosen = self._picked({span.id: span for span in spans}, whole)
         if not chosen:

@@ -4,8 +4,10 @@ import copy
 import importlib
 import ipaddress
 import os
+import shutil
 import socket
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import dspy
@@ -15,6 +17,19 @@ from dspy.clients import base_lm
 
 hypothesis.settings.register_profile("suite", deadline=None)
 hypothesis.settings.load_profile("suite")
+
+MEMORY = Path("/dev/shm")
+ROOM = 2 << 30  # bytes; the suite writes less than half of it
+
+
+def pytest_configure() -> None:
+    """Temporary files lie in memory where there is room.
+
+    Every commit of a run waits for the disk, and the suite makes some hundred thousand. Tests kill processes, not
+    machines: what a process has written to memory outlives it just as well. PYTEST_DEBUG_TEMPROOT names another place.
+    """
+    if os.access(MEMORY, os.W_OK) and shutil.disk_usage(MEMORY).free > ROOM:
+        os.environ.setdefault("PYTEST_DEBUG_TEMPROOT", str(MEMORY))
 
 
 @pytest.fixture(autouse=True)

@@ -60,6 +60,9 @@ def test_every_option_of_the_readme_exists() -> None:
             "doctor",
             "eval",
             "rescore",
+            "compare",
+            "gate",
+            "report",
             "sets build",
         )
     )

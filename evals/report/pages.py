@@ -6,6 +6,7 @@ from itertools import zip_longest
 
 from data.corpus import Corpus
 from data.questions import Question, QuestionSet
+from evals.calibration import caveat
 from evals.contenders import Contender, clusters_of, contenders
 from evals.log import EvalLog, SampleRecord
 from evals.measures import MEASURES
@@ -271,6 +272,8 @@ def _cautions(logs: Sequence[EvalLog], entered: Sequence[Contender]) -> tuple[st
             found.append(f"{log.folder.name} is not finished: it has {done} samples.")
         if log.rescored:
             found.append(f"{log.folder.name} was scored again after it was made.")
+        if log.judge:
+            found.append(f"{log.folder.name}: unsupported statements are {caveat(log.judge)}.")
     for each in entered:
         errors = sum(record.state == "error" for record in each.records)
         if errors:

@@ -13,6 +13,7 @@ from evals.numerals import NONE, number, plural, share
 from evals.report.text import shown
 from evals.stats import quantile_interval, quantile_nearest
 from evals.summary import summary
+from evals.support import support
 
 _BARS = 20
 QUALITY = (
@@ -21,7 +22,6 @@ QUALITY = (
     "evidence_recall",
     "citation_precision",
     "citation_validity",
-    "unsupported",
 )
 REACH = ("target_coverage", "partition_coverage", "characters_read", "characters_shown")
 
@@ -83,6 +83,7 @@ def headline(field: Field) -> Table:
     columns |= {MEASURES[name].title: _measured(field, MEASURES[name]) for name in QUALITY[:1]}
     columns["verified, of all"] = [_of_all(each) for each in field.entered]
     columns |= {MEASURES[name].title: _measured(field, MEASURES[name]) for name in QUALITY[1:]}
+    columns["unsupported"] = _supports(field)
     columns |= {"abstained rightly": rightly, "abstained wrongly": wrongly}
     known = {title: each for title, each in columns.items() if any(c.text != NONE for c in each)}
     return _table(field, ["program", *known], [*known.values()])
@@ -184,6 +185,29 @@ def _of_all(contender: Contender) -> Cell:
     measure = MEASURES["verified_correct"]
     right = sum(measure.value(each) == 1 for each in contender.records)
     return _ratio(Ratio(right, len(contender.records)))
+
+
+def _supports(field: Field) -> list[Cell]:
+    """The rates of unsupported statements; the best is marked only among programs with the same judge."""
+    found = [
+        support(
+            [record.score for record in each.records if record.score],
+            field.cluster_of,
+            seed=field.seed,
+        )
+        for each in field.entered
+    ]
+    rates = [each.rate for each in found]
+    known = {rate for rate in rates if rate is not None}
+    same = all(each.log.judge == field.entered[0].log.judge for each in field.entered)
+    cells = []
+    for each in found:
+        told = [] if each.low is None else [f"[{share(each.low)}, {share(each.high)}]"]
+        told += [f"{each.judged:,} judged"] if each.judged else []
+        told += [f"{each.unjudged:,} unjudged"] if each.unjudged else []
+        best = same and len(known) > 1 and each.rate == min(known)
+        cells.append(Cell(share(each.rate), "\n".join(told), best))
+    return cells
 
 
 def _abstention(contender: Contender) -> tuple[Cell, Cell]:

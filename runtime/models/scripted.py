@@ -191,9 +191,9 @@ class ScriptedEngine:
     def _write(self, call: EngineCall) -> None:
         if self.log_file is None:
             return
-        with self.log_file.open("a", encoding="utf-8") as file:
-            file.write(json.dumps(asdict(call), ensure_ascii=False) + "\n")
-            file.flush()
+        line = json.dumps(asdict(call), ensure_ascii=False) + "\n"
+        with self.log_file.open("ab", buffering=0) as file:  # one write: a line stays in one piece
+            file.write(line.encode())
             os.fsync(file.fileno())
 
 
@@ -210,10 +210,11 @@ class AsyncSide:
 def read_log(path: Path) -> list[EngineCall]:
     """The calls of a log file, each in its last known state, in the order in which they started.
 
-    Calls of several processes that appended to one file are told apart by their `started` line.
+    Calls of several processes that appended to one file are told apart by their `started` line. The last line is left
+    out while it is being written. A prompt may hold any line separator of Unicode: only a newline ends a line.
     """
     calls: list[EngineCall] = []
-    for line in path.read_text(encoding="utf-8").splitlines():
+    for line in path.read_bytes().split(b"\n")[:-1]:
         call = EngineCall(**json.loads(line))
         if call.state == "started":
             calls.append(call)

@@ -41,8 +41,8 @@ _PREDICATE = (
 _TAKING_PART = (
     r"(?:attend(?:s|ed|ing)?|participat(?:es?|ed|ing)|(?:took|takes?|taken|taking) part|join(?:s|ed|ing)"
     r"|(?:contribut|collaborat)(?:es?|ed)|vot(?:es?|ed)|spoke|speaks?|abstain(?:s|ed)?|logg?(?:s|ed)? ?in"
-    r"|object(?:s|ed)|fail(?:s|ed)|refus(?:es?|ed)|reports? to|depends? on|complain(?:s|ed)|volunteered|signed up|dialed in"
-    r"|(?:works?|worked) (?:on|for|in|at|with)|belong(?:s|ed)? to"
+    r"|object(?:s|ed)|fail(?:s|ed)|refus(?:es?|ed)|reports? to|depends? on"
+    r"|complain(?:s|ed)|volunteered|signed up|dialed in|(?:works?|worked) (?:on|for|in|at|with)|belong(?:s|ed)? to"
     r"|(?:is|are|was|were) (?:also )?(?:present|absent|involved|invited|affected|there|in attendance))\b"
 )
 _SEVERAL = re.compile(

@@ -25,6 +25,7 @@ SHOWN = (
     "citation_precision",
     "correct",
     "citation_validity",
+    "unsupported",
     "target_coverage",
     "calls",
     "tokens",

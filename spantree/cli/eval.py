@@ -35,6 +35,7 @@ def evaluate(
     """Evaluate programs on a question set; the same command goes on with what was interrupted.
 
     Every sample becomes a line of LOG/samples.jsonl as it ends. Limits (--max-calls ...) are those of one question.
+    Nothing is judged by a model here: spantree rescore --judge does so afterwards.
 
     \b
     Examples:

@@ -79,6 +79,32 @@ RetryErrors = Annotated[
 Log = Annotated[
     Path, typer.Argument(metavar="LOG", help="The folder of a log.", show_default=False)
 ]
+Judge = Annotated[
+    str | None,
+    typer.Option(
+        metavar="MODEL",
+        help="A model that is asked whether quotes support what is said: any name that --model of eval takes.",
+        show_default="nobody is asked",
+    ),
+]
+JudgeCache = Annotated[
+    Path | None,
+    typer.Option(
+        metavar="FILE",
+        help="Where its verdicts are kept, so that nothing is asked twice.",
+        show_default="LOG/verdicts.db",
+    ),
+]
+InFlight = Annotated[
+    int | None,
+    typer.Option(
+        "--concurrency",
+        metavar="N",
+        min=1,
+        help="Statements that are judged at the same time.",
+        show_default="8",
+    ),
+]
 Tau = Annotated[
     float,
     typer.Option(

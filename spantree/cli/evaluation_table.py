@@ -1,8 +1,8 @@
 """The table of an evaluation: one row a program, within 80 columns, and what the table leaves out."""
 
 import sys
-from collections.abc import Iterator
-from typing import TYPE_CHECKING
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Any
 
 from spantree.cli.output import page_width, print_json, standard_output
 from spantree.cli.tables import Column, print_table
@@ -26,10 +26,12 @@ _COLUMNS = (
 )
 
 
-def print_results(found: "Results", *, json: bool, log: "EvalLog") -> None:
-    """Print the table, or everything as JSON. Nothing on standard output depends on clocks, unless `json`."""
+def print_results(
+    found: "Results", *, json: bool, log: "EvalLog", more: Mapping[str, Any] | None = None
+) -> None:
+    """Print the table, or everything as JSON, with `more`. Nothing of a table depends on clocks."""
     if json:
-        print_json({**found.model_dump(mode="json"), "log": str(log.folder)})
+        print_json({**found.model_dump(mode="json"), "log": str(log.folder), **(more or {})})
         return
     console = standard_output()
     width = min(page_width(console), 80)
@@ -74,6 +76,11 @@ def _notes(found: "Results") -> Iterator[str]:
         yield "There is no interval where all questions rest on the same document."
     for each in found.programs:
         yield from _left_out(each)
+    if found.judge:
+        from evals.calibration import caveat
+
+        yield from map(_support, found.programs)
+        yield caveat(found.judge)
 
 
 def _left_out(result: "ProgramResult") -> Iterator[str]:
@@ -89,6 +96,15 @@ def _left_out(result: "ProgramResult") -> Iterator[str]:
         yield f"{result.program}: verified-correct is undefined for {count(undefined, 'question')}"
     if result.retried:
         yield f"{result.program}: {count(len(result.retried), 'sample')} took several attempts"
+
+
+def _support(result: "ProgramResult") -> str:
+    found = result.support
+    bounds = "" if found.low is None else f" [{found.low:.2f}, {found.high:.2f}]"
+    return (
+        f"{result.program}: unsupported {_share(found.rate)}{bounds},"
+        f" {found.unsupported:,} of {count(found.judged, 'judged statement')}; {found.unjudged:,} unjudged"
+    )
 
 
 def _with_interval(found: "Estimated") -> str:

@@ -39,6 +39,9 @@ class Watcher:
     def rescored(self, done: int, total: int) -> None:
         """`done` of `total` answers are scored again."""
 
+    def judged(self, done: int, total: int) -> None:
+        """`done` of `total` statements are judged."""
+
     def __enter__(self) -> Self:
         return self
 
@@ -72,6 +75,10 @@ class Lines(Watcher):
     def rescored(self, done: int, total: int) -> None:
         """Say how many answers are scored again."""
         self._say(f"scoring: {done:,} of {total:,} answers")
+
+    def judged(self, done: int, total: int) -> None:
+        """Say how many statements are judged."""
+        self._say(f"judging: {done:,} of {total:,} statements")
 
     def _say(self, line: str) -> None:
         now = self.clock()
@@ -117,6 +124,10 @@ class Bars(Watcher):
     def rescored(self, done: int, total: int) -> None:
         """Move the bar of the answers."""
         self._move("scoring", done, total, f"{done:,}/{total:,}")
+
+    def judged(self, done: int, total: int) -> None:
+        """Move the bar of the statements."""
+        self._move("judging", done, total, f"{done:,}/{total:,}")
 
     def __enter__(self) -> Self:
         self._bars.start()

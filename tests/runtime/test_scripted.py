@@ -127,6 +127,24 @@ with dspy.context(lm=engine.lm(), adapter=dspy.JSONAdapter()):
     assert [call.state for call in read_log(log)] == ["replied", "replied", "started", "replied"]
 
 
+def test_a_log_file_is_read_while_a_line_of_it_is_being_written(tmp_path: Path) -> None:
+    """Lines are long (a prompt each): a reader beside the process may meet any part of one."""
+    log = tmp_path / "calls.jsonl"
+    ask(ScriptedEngine(replies=[{"answer": "é"}], log_file=log), "é" * 5000)
+    written = log.read_bytes()
+    ends = written.index(b"\n") + 1
+    for length in (0, 10, written.index("é".encode()) + 1, ends - 1, ends, len(written) - 1):
+        log.write_bytes(written[:length])
+        assert [call.state for call in read_log(log)] == ["started"] * (length >= ends)
+
+
+def test_a_log_file_holds_line_separators_of_prompts(tmp_path: Path) -> None:
+    log, question = tmp_path / "calls.jsonl", "a\u2028b\x85c\u2029d"
+    ask(ScriptedEngine(replies=[{"answer": "x"}], log_file=log), question)
+    (call,) = read_log(log)
+    assert question in call.prompt
+
+
 def test_a_script_from_a_file(tmp_path: Path) -> None:
     path = tmp_path / "script.json"
     script = {
