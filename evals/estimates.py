@@ -40,20 +40,20 @@ def estimate(
     found = list(known.values())
     return Estimate(
         mean=math.fsum(found) / len(found) if found else None,
-        interval=mean_interval(known, cluster_of, seed),
+        interval=mean_interval(known, cluster_of, seed, bounded=measure.unit == "share"),
         questions=len(found),
         undefined=len(values) - len(found),
     )
 
 
 def mean_interval(
-    known: Mapping[str, float], cluster_of: Mapping[str, str], seed: int
+    known: Mapping[str, float], cluster_of: Mapping[str, str], seed: int, *, bounded: bool = True
 ) -> Interval | None:
-    """The interval of a mean of shares or numbers by question. None where it does not exist."""
+    """The interval of a mean of shares (`bounded`) or numbers by question. None where it does not exist."""
     found = list(known.values())
     if len(set(found)) == 1:
-        # Resampling what is all the same sees no spread.
-        return wilson(sum(found), len(found)) if found[0] in (0, 1) else None
+        # Resampling what is all the same sees no spread; of what is not bounded by 0 and 1 nothing else does.
+        return wilson(sum(found), len(found)) if bounded and found[0] in (0, 1) else None
     groups = grouped(known.items(), cluster_of)
     return cluster_bootstrap_ratio(
         {name: [Ratio(each, 1) for each in values] for name, values in groups.items()}, seed=seed

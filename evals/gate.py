@@ -39,7 +39,7 @@ def gate(
     found = difference(baseline, program, measure, cluster_of, seed=seed)
     gain = _gain(found.interval, measure)
     verdict, reasons = _verdict(gain, margin, found), []
-    if unchanged(baseline, program):
+    if measure.unit == "share" and unchanged(baseline, program):
         verdict, reasons = "pass", ["every answer is the same as in the baseline"]
     elif gain is None and measure.unit != "share" and found.pairs and not found.gained + found.lost:
         verdict, reasons = "pass", [f"not one of {found.pairs} pairs differs"]
@@ -58,7 +58,9 @@ def gate(
 def unchanged(baseline: Contender, program: Contender) -> bool:
     """Whether both have an answer to each question, and all answers are the same but for clocks and ids."""
     first, second = ({r.key[1:]: _answer(r) for r in each.records} for each in (baseline, program))
-    return bool(first) and None not in first.values() and first == second
+    manifest = baseline.log.manifest
+    whole = len(first) == len(manifest.questions) * manifest.epochs
+    return whole and None not in first.values() and first == second
 
 
 def _answer(record: SampleRecord) -> object:

@@ -6,6 +6,7 @@ import ipaddress
 import os
 import shutil
 import socket
+import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -83,13 +84,16 @@ def _fresh_dspy() -> Iterator[None]:
     base_lm.GLOBAL_HISTORY.clear()
 
 
+@pytest.fixture(scope="session")
+def _stores(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("stores")
+
+
 @pytest.fixture(autouse=True)
-def _own_environment(
-    monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.TempPathFactory
-) -> None:
+def _own_environment(monkeypatch: pytest.MonkeyPatch, _stores: Path) -> None:
     """No keys and no settings of the developer; a store of the test's own; price tables from the package."""
     for name in list(os.environ):
         if name.startswith("SPANTREE_") or name.endswith(("_API_KEY", "_API_BASE", "_BASE_URL")):
             monkeypatch.delenv(name)
-    monkeypatch.setenv("SPANTREE_STORE", str(tmp_path_factory.mktemp("store")))
+    monkeypatch.setenv("SPANTREE_STORE", tempfile.mkdtemp(dir=_stores))
     monkeypatch.setenv("LITELLM_LOCAL_MODEL_COST_MAP", "true")

@@ -1,5 +1,6 @@
 """Lint: everything that makes the gold of a set wrong, found before anything is measured with it."""
 
+import re
 import unicodedata
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -180,11 +181,16 @@ def _answer_fault(answer: TypedAnswer) -> str:
     return "" if fits is None or fits(values[0]) else f"{values[0]!r} is not of type {answer.type}"
 
 
+_DATE = re.compile(r"\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d|$)")
+
+
 def _is_integer(text: str) -> bool:
     return text.isascii() and text.removeprefix("-").isdigit()
 
 
 def _is_date(text: str) -> bool:
+    if not _DATE.match(text):
+        return False  # what else is ISO 8601, as weeks and dates without hyphens, is not read in answers
     try:
         datetime.fromisoformat(text)
     except ValueError:

@@ -126,7 +126,7 @@ def test_without_a_judge_there_is_no_word_of_one(
 ) -> None:
     """And a judge's verdicts are gone again."""
     plain = typed(trains, log)
-    assert "judge" not in plain.stdout + plain.stderr
+    assert "judged" not in plain.stdout + plain.stderr
     typed(trains, log, "--judge", script(tmp_path, *["supported"] * 6))
     assert typed(trains, log).stdout == plain.stdout
     assert read_log(log).judge is None
