@@ -3,6 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
+WORKERS ?= 2
 CODE := spantree evals programs data runtime signatures tests benchmarks
 
 .DEFAULT_GOAL := help
@@ -24,8 +25,8 @@ demo: $(READY) ## answer two questions over the samples that ship, with the embe
 	$(BIN)/spantree ask "How did the checkout incident of 10 March evolve, step by step, from the first sign to the last after-effect?" data/samples/incident
 	$(BIN)/spantree ask "Which decisions about audit logs contradict each other?" data/samples/minutes
 
-test: $(READY) ## run the test suite (no network, no model)
-	@$(BIN)/python -m pytest
+test: $(READY) ## run the test suite (no network, no model; make test WORKERS=0 runs it in one process)
+	@$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal
 
 check: format lint typecheck layers ## format, lint, types and layers: the checks of a change
 

@@ -1,7 +1,8 @@
 """Compare: two programs on the same questions: paired differences, intervals, tests, and the questions that flipped.
 
-Pairs are questions; epochs of one are averaged first. What is undefined in one of the two, or an error, is no pair and
-is counted. Documents are resampled, since questions on one document correlate.
+Pairs are questions; epochs of one are averaged first, without those that ended in an error. What is undefined in one of
+the two, or an error in all epochs, is no pair and is counted. Intervals resample documents, since questions on one
+document correlate; p-values take each pair as independent of the others, so they are too small where those correlate.
 """
 
 import math
@@ -9,14 +10,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from evals.clusters import grouped
 from evals.contenders import Contender, clusters_of
+from evals.intervals import difference_interval
 from evals.measures import MEASURES, PRIMARY, Measure
-from evals.metrics import Ratio
 from evals.power import power_note, smallest_flip_difference, smallest_mean_difference
 from evals.stats import (
     Interval,
-    cluster_bootstrap_ratio,
     holm,
     mcnemar_exact,
     paired,
@@ -32,8 +31,9 @@ class Difference:
 
     `interval` is None where it does not exist (fewer than two clusters). `p_holm` is adjusted among PRIMARY.
     `gained` and `lost` are the questions on which the second is better and worse, the largest difference first.
-    `undefined` questions have no value in one of the two, `failed` ones ended in an error in one, `unpaired` are
-    in one alone.
+    `undefined` questions have no value in one of the two, `unpaired` are in one alone. `failed` ones lack a sample in
+    one of the two by an error, or since it was not evaluated; `thinned` of these are pairs by their other epochs.
+    `errors` are the samples that ended in an error, before and after.
     """
 
     measure: str
@@ -50,6 +50,8 @@ class Difference:
     lost: tuple[str, ...]
     undefined: tuple[str, ...]
     failed: tuple[str, ...]
+    thinned: tuple[str, ...]
+    errors: tuple[int, int]
     unpaired: tuple[str, ...]
     power: str
 
@@ -108,7 +110,9 @@ def difference(
     flags = flags and measure.unit == "share"
     gained = _ordered({question: -gain for question, gain in gains.items() if gain > 0})
     lost = _ordered({question: gain for question, gain in gains.items() if gain < 0})
-    failed = (before.failed | after.failed) & set(pairs.undefined)
+    failed = (before.lost_samples.keys() | after.lost_samples) & (
+        deltas.keys() | set(pairs.undefined)
+    )
     return Difference(
         measure=measure.name,
         pairs=len(deltas),
@@ -116,7 +120,9 @@ def difference(
         before=_mean(_known(first, deltas)),
         after=_mean(_known(second, deltas)),
         delta=_mean(list(deltas.values())),
-        interval=interval(deltas, cluster_of, bounded=measure.unit == "share", seed=seed),
+        interval=difference_interval(
+            deltas, cluster_of, bounded=measure.unit == "share", seed=seed
+        ),
         test="mcnemar" if flags else "sign-flip",
         p=_p(deltas, len(gained), len(lost), flags=flags, seed=seed),
         p_holm=None,
@@ -124,29 +130,11 @@ def difference(
         lost=lost,
         undefined=tuple(each for each in pairs.undefined if each not in failed),
         failed=tuple(sorted(failed)),
+        thinned=tuple(sorted(failed & deltas.keys())),
+        errors=(before.errors(within), after.errors(within)),
         unpaired=pairs.unpaired,
         power=_power(list(deltas.values()), measure, flags=flags),
     )
-
-
-def interval(
-    deltas: Mapping[str, float], cluster_of: Mapping[str, str], *, bounded: bool, seed: int = 0
-) -> Interval | None:
-    """The 95 % interval of a mean difference by resampled clusters; None for fewer than two.
-
-    Where all differences are equal, resampling sees no spread, which is no proof that there is none. Of shares the
-    interval is then as wide as the rule of three for n pairs, with the rarest difference as large as it can be; of
-    what nothing bounds there is none.
-    """
-    groups = grouped(deltas.items(), cluster_of)
-    if len(groups) > 1 and len(set(deltas.values())) == 1:
-        (same,) = set(deltas.values())
-        if not bounded:
-            return None
-        unseen = 1 - 0.025 ** (1 / len(deltas))
-        return Interval(same * (1 - unseen) - unseen, same * (1 - unseen) + unseen)
-    ratios = {name: [Ratio(each, 1) for each in values] for name, values in groups.items()}
-    return cluster_bootstrap_ratio(ratios, seed=seed)
 
 
 def _p(

@@ -8,6 +8,7 @@ from functools import cached_property
 from evals.clusters import clusters
 from evals.log import EvalLog, SampleRecord
 from evals.measures import Measure
+from evals.scoring import scoring_of
 from runtime.errors import RunError
 
 Values = dict[str, float | None]
@@ -41,11 +42,18 @@ class Contender:
         return {question: tuple(each) for question, each in found.items()}
 
     @cached_property
-    def failed(self) -> frozenset[str]:
-        """Questions of which no sample ended with an answer, or none was evaluated."""
-        asked = self.log.manifest.questions
-        answered = {each.question_id for each in self.records if is_answered(each)}
-        return frozenset(each for each in asked if each not in answered)
+    def lost_samples(self) -> dict[str, int]:
+        """By question, how many of its samples ended without an answer or were not evaluated, where there are any."""
+        epochs = self.log.manifest.epochs
+        answered = Counter(each.question_id for each in self.records if is_answered(each))
+        lost = {each: epochs - answered[each] for each in self.log.manifest.questions}
+        return {question: count for question, count in lost.items() if count}
+
+    def errors(self, within: Iterable[str] | None = None) -> int:
+        """How many samples ended in an error, of some questions or of all."""
+        chosen = None if within is None else set(within)
+        failed = (each.question_id for each in self.records if not is_answered(each))
+        return sum(chosen is None or each in chosen for each in failed)
 
     def values(self, measure: Measure) -> Values:
         """The measure by question: the mean over those epochs in which it is defined."""
@@ -86,7 +94,7 @@ def _check_sets(logs: Sequence[EvalLog]) -> None:
     folders = [log.folder.resolve() for log in logs]
     if len(set(folders)) < len(folders):
         raise RunError("a log is named twice", hint="one log is compared by its programs alone")
-    sets = {log.manifest.question_set.version: log for log in logs}
+    sets = {log.manifest.question_set.version: log for log in logs if not log.rescored}
     if len(sets) > 1:
         named = ", ".join(
             f"{log.folder} ({log.manifest.question_set.name} {version})"
@@ -96,6 +104,7 @@ def _check_sets(logs: Sequence[EvalLog]) -> None:
             f"these logs are of different question sets: {named}",
             hint="evaluate both on one version of the set",
         )
+    scoring_of(logs)
 
 
 def _labels(found: Sequence[tuple[EvalLog, str]]) -> list[str]:

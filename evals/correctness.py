@@ -4,7 +4,8 @@ What the types mean:
 
 - integer: equal as numbers. Text: the one number that the statements hold ("12:30 is 7" holds 7, "seven" does too).
 - date: equal, as exactly as gold states it. Times are compared as they are written; a zone is not applied.
-- string: a value or an accepted wording stands in a statement, as whole words after normalization (`wording`).
+- string: a value or an accepted wording stands in a statement, as whole words after normalization (`wording`). One
+  that is only denied there ("it is not Kafka") is not stated.
 - set: every value is stated and no item states anything else; F1 counts items. What is `accepted` may be an item
   and need not be. A superfluous item is only seen where items can be told apart: in a typed list, in statements.
 - boolean: the word with which the statements begin. A question for existence that was answered is a yes.
@@ -21,7 +22,7 @@ from typing import Any
 from data.questions import TypedAnswer
 from evals import values
 from evals.metrics import UNDEFINED, Ratio
-from evals.wording import denies, normalized, states
+from evals.wording import asserts, denies, normalized, states
 from runtime.lexicon import stems
 
 
@@ -85,7 +86,7 @@ def _string(gold: TypedAnswer, given: Given) -> Judged:
     source, texts = ("value", [value]) if isinstance(value, str) and value else ("", [])
     if not source:
         source, texts = "text", list(given.statements)
-    found = next((each for each in _wordings(gold) if any(states(t, each) for t in texts)), None)
+    found = next((each for each in _wordings(gold) if any(asserts(t, each) for t in texts)), None)
     return Judged(found is not None, found or "", source)
 
 

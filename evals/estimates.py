@@ -4,11 +4,10 @@ import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from evals.clusters import grouped
 from evals.contenders import Contender
+from evals.intervals import mean_interval
 from evals.measures import Measure
-from evals.metrics import Ratio
-from evals.stats import Interval, cluster_bootstrap_ratio, wilson
+from evals.stats import Interval
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +28,7 @@ def estimate(
     *,
     seed: int = 0,
 ) -> Estimate:
-    """The mean of a measure with its 95 % interval: documents resampled, near 0 and 1 that of Wilson."""
+    """The mean of a measure with its 95 % interval (see evals/intervals.py)."""
     chosen = None if within is None else set(within)
     values = {
         question: value
@@ -43,18 +42,4 @@ def estimate(
         interval=mean_interval(known, cluster_of, seed, bounded=measure.unit == "share"),
         questions=len(found),
         undefined=len(values) - len(found),
-    )
-
-
-def mean_interval(
-    known: Mapping[str, float], cluster_of: Mapping[str, str], seed: int, *, bounded: bool = True
-) -> Interval | None:
-    """The interval of a mean of shares (`bounded`) or numbers by question. None where it does not exist."""
-    found = list(known.values())
-    if len(set(found)) == 1:
-        # Resampling what is all the same sees no spread; of what is not bounded by 0 and 1 nothing else does.
-        return wilson(sum(found), len(found)) if bounded and found[0] in (0, 1) else None
-    groups = grouped(known.items(), cluster_of)
-    return cluster_bootstrap_ratio(
-        {name: [Ratio(each, 1) for each in values] for name, values in groups.items()}, seed=seed
     )

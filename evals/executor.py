@@ -111,6 +111,7 @@ def failure_of(record: SampleRecord) -> Failure:
         error_class=record.error_class,
         error=record.error,
         traceback=record.traceback,
+        spent=record.spent,
         seconds=record.seconds,
         started=record.started,
     )

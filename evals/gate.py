@@ -1,18 +1,21 @@
 """Gate: whether a program is not worse than a baseline by more than a margin (non-inferiority), for a CI.
 
 With the 95 % interval of the paired gain: `pass` if all of it is at or above -margin, `fail` if all of it is below,
-else `inconclusive`: the samples do not say. What the program lost by errors or silence cannot make it pass: were each
-such sample as bad as can be, it would have to pass as well.
+else `inconclusive`: the samples do not say, nor do those on fewer than FEWEST_CLUSTERS documents. What the program lost
+by errors or silence cannot make it pass: were each such sample, be it one epoch of several, as bad as can be, it would
+have to pass as well.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from evals.compare import Difference, difference, interval
-from evals.contenders import Contender, clusters_of
+from evals.compare import Difference, difference
+from evals.contenders import Contender, clusters_of, is_answered
+from evals.intervals import FEWEST_CLUSTERS, difference_interval
 from evals.log import SampleRecord, stable
 from evals.measures import Measure
+from evals.numerals import plural
 from evals.stats import Interval, paired
 
 Verdict = Literal["pass", "fail", "inconclusive"]
@@ -38,13 +41,13 @@ def gate(
     cluster_of = clusters_of([baseline, program])
     found = difference(baseline, program, measure, cluster_of, seed=seed)
     gain = _gain(found.interval, measure)
-    verdict, reasons = _verdict(gain, margin, found), []
+    verdict, reasons = _verdict(gain, margin), []
     if measure.unit == "share" and unchanged(baseline, program):
         verdict, reasons = "pass", ["every answer is the same as in the baseline"]
-    elif gain is None and measure.unit != "share" and found.pairs and not found.gained + found.lost:
+    elif found.clusters < FEWEST_CLUSTERS:
+        verdict, reasons = "inconclusive", [_too_little(found)]
+    elif gain is None and measure.unit != "share" and not found.gained + found.lost:
         verdict, reasons = "pass", [f"not one of {found.pairs} pairs differs"]
-    elif gain is None:
-        reasons = [_too_little(found)]
     elif verdict == "inconclusive":
         reasons = [f"the interval lies on both sides of {-margin:g}"]
     if verdict == "pass":
@@ -75,8 +78,8 @@ def _gain(found: Interval | None, measure: Measure) -> Interval | None:
     return Interval(-found.high, -found.low)
 
 
-def _verdict(gain: Interval | None, margin: float, found: Difference) -> Verdict:
-    if gain is None or not found.pairs:
+def _verdict(gain: Interval | None, margin: float) -> Verdict:
+    if gain is None:
         return "inconclusive"
     if gain.low >= -margin:
         return "pass"
@@ -86,7 +89,9 @@ def _verdict(gain: Interval | None, margin: float, found: Difference) -> Verdict
 def _too_little(found: Difference) -> str:
     if not found.pairs:
         return "no question has a value in both"
-    return f"{found.pairs} pairs in {found.clusters} clusters of documents: there is no interval"
+    few = f"too few documents: {plural(found.pairs, 'pair')} in {plural(found.clusters, 'cluster')} of documents"
+    without = " have no interval, and" if found.interval is None else ""
+    return f"{few}{without or ','} a verdict needs {FEWEST_CLUSTERS}"
 
 
 def _despite_lost(
@@ -97,21 +102,63 @@ def _despite_lost(
     cluster_of: Mapping[str, str],
     seed: int,
 ) -> tuple[Verdict, list[str]]:
-    """Whether a pass holds although the program has no value where the baseline has one."""
+    """Whether a pass holds although the program has no value for samples of questions on which the baseline has one."""
     before, after = baseline.values(measure), program.values(measure)
-    lost = [q for q, value in before.items() if value is not None and after.get(q) is None]
+    lost = _lost(baseline, program, measure)
     if not lost:
         return "pass", []
-    errors = sum(each in program.failed for each in lost)
+    errors = sum(each.errors for each in lost.values())
+    samples = sum(each.samples for each in lost.values())
     what = (
-        f"{len(lost)} questions of the baseline have no value here ({errors} by errors or missing)"
+        f"{plural(samples, 'sample')} of {plural(len(lost), 'question')} of the baseline without a value here"
+        f" ({errors:,} by errors or missing)"
     )
     if measure.unit != "share":
         return "inconclusive", [f"{what}, and nothing bounds what it could be"]
     worst = 0.0 if measure.higher else 1.0
-    deltas = paired(before, after).differences
-    imputed = {q: worst - value for q in lost if (value := before[q]) is not None}
-    low = _gain(interval({**deltas, **imputed}, cluster_of, bounded=True, seed=seed), measure)
+    imputed = {
+        q: (each.sum + worst * each.weight) / (each.known + each.weight) for q, each in lost.items()
+    }
+    deltas = paired(before, {**after, **imputed}).differences
+    low = _gain(difference_interval(deltas, cluster_of, bounded=True, seed=seed), measure)
     if low is None or low.low < -margin:
         return "inconclusive", [f"{what}; were they as bad as can be, it would not pass"]
     return "pass", [f"{what}; were they as bad as can be, it would pass as well"]
+
+
+@dataclass(frozen=True, slots=True)
+class _Lost:
+    """A question of which `samples` have no value, `errors` of these by errors or since they were not evaluated.
+
+    `known` others have one, and its `sum`. `weight` is how many count as lost: of silence, only what the baseline
+    had not as well.
+    """
+
+    samples: int
+    errors: int
+    known: int
+    sum: float
+    weight: float
+
+
+def _lost(baseline: Contender, program: Contender, measure: Measure) -> dict[str, _Lost]:
+    """What the program lost, by question on which the baseline has a value."""
+    found = {}
+    epochs = program.log.manifest.epochs
+    for question, records in baseline.by_question.items():
+        silence = _silent(records, measure) / len(records)
+        if all(measure.value(each) is None for each in records):
+            continue
+        own = program.by_question.get(question, ())
+        known = [value for each in own if (value := measure.value(each)) is not None]
+        silent = _silent(own, measure)
+        errors = epochs - len(known) - silent
+        weight = errors + max(0.0, silent - silence * epochs)
+        if weight:
+            found[question] = _Lost(silent + errors, errors, len(known), sum(known), weight)
+    return found
+
+
+def _silent(records: Sequence[SampleRecord], measure: Measure) -> int:
+    """Samples that were answered and yet have no value."""
+    return sum(measure.value(each) is None and is_answered(each) for each in records)

@@ -10,11 +10,11 @@ line break at its end and is left out.
 
 import json
 from collections import Counter
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
@@ -35,17 +35,6 @@ class LogRow(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
 
-class Failure(LogRow):
-    """An attempt at a sample that ended in an error: what was raised, and where (innermost frame last)."""
-
-    attempt: int
-    error_class: str
-    error: str
-    traceback: tuple[str, ...] = ()
-    seconds: float
-    started: str
-
-
 class Spent(LogRow):
     """What the calls of a failed attempt used: it has no receipt. `cost_usd` is None when a price is unknown."""
 
@@ -53,6 +42,21 @@ class Spent(LogRow):
     input_tokens: int
     output_tokens: int
     cost_usd: float | None
+
+
+class Failure(LogRow):
+    """An attempt at a sample that ended in an error: what was raised, and where (innermost frame last).
+
+    `spent` is None where nobody knows: the program kept a journal of its own, or the log is of an older version.
+    """
+
+    attempt: int
+    error_class: str
+    error: str
+    traceback: tuple[str, ...] = ()
+    spent: Spent | None = None
+    seconds: float
+    started: str
 
 
 class SampleRecord(LogRow):
@@ -84,6 +88,16 @@ class SampleRecord(LogRow):
         """Which sample this is."""
         return self.program, self.question_id, self.epoch
 
+    @property
+    def failures(self) -> tuple["Failure | SampleRecord", ...]:
+        """All attempts that ended in an error, with this one if it did."""
+        return (*self.retries, self) if self.state == "error" else self.retries
+
+    @property
+    def failed(self) -> bool:
+        """Whether it has an answer, which says that the program failed: no error of this sample, and no success."""
+        return self.answer is not None and self.answer.get("outcome") == "failed"
+
 
 class JudgeName(LogRow):
     """Which support judge it was: its model, and a hash over what else its verdicts depend on."""
@@ -95,7 +109,8 @@ class JudgeName(LogRow):
 class ScoreRow(LogRow):
     """A line of scores.jsonl: the score that stands in for that of a sample's attempt.
 
-    `judge` is the support judge whose verdicts it rests on, None without one.
+    `judge` is the support judge whose verdicts it rests on, None without one. `set_version` is the version of the set
+    by whose gold it was scored; empty: that of the manifest.
     """
 
     program: str
@@ -104,6 +119,17 @@ class ScoreRow(LogRow):
     attempt: int
     score: SampleScore
     judge: JudgeName | None = None
+    set_version: str = ""
+
+
+class Scoring(NamedTuple):
+    """By what a score was computed: the share of a stretch that counts as cited, and the gold of which set."""
+
+    tau: float
+    set_version: str
+
+    def __str__(self) -> str:
+        return f"tau {self.tau:g} and set {self.set_version}"
 
 
 @dataclass(frozen=True, repr=False)
@@ -111,6 +137,7 @@ class EvalLog:
     """A log as read: one record a sample, in the order of the plan. `cut`: its last line was cut in half.
 
     `rescored`: scores of scores.jsonl stand in for those of the samples, and `judge` is the support judge of these.
+    `set_versions`: by the gold of which set these were scored, by sample.
     """
 
     folder: Path
@@ -119,6 +146,7 @@ class EvalLog:
     cut: bool = False
     rescored: bool = False
     judge: JudgeName | None = None
+    set_versions: Mapping[SampleKey, str] = field(default_factory=dict)
 
     def __repr__(self) -> str:
         # Short: asyncio.run formats what its coroutine returned, which may be ten thousand answers.
@@ -138,6 +166,17 @@ class EvalLog:
     def missing(self) -> tuple[SampleKey, ...]:
         """The samples that were not evaluated yet."""
         return tuple(key for key in planned(self.manifest) if key not in self.by_key)
+
+    @cached_property
+    def scorings(self) -> tuple[Scoring, ...]:
+        """By what its scores were computed; several where it was rescored and then went on."""
+        own = self.manifest.question_set.version
+        found = (
+            Scoring(record.score.tau, self.set_versions.get(record.key) or own)
+            for record in self.records
+            if record.score is not None
+        )
+        return tuple(dict.fromkeys(found))
 
     @property
     def errors(self) -> tuple[SampleRecord, ...]:
@@ -167,11 +206,24 @@ def read_log(folder: Path) -> EvalLog:
     manifest = read_manifest(folder)
     rows, cut = read_samples(folder / SAMPLES)
     again = read_scores(folder / SCORES)
-    scores = {((row.program, row.question_id, row.epoch), row.attempt): row.score for row in again}
+    scores = {((row.program, row.question_id, row.epoch), row.attempt): row for row in again}
     latest = {record.key: _rescored(record, scores) for record in rows}
+    versions = {
+        key: row.set_version
+        for key, record in latest.items()
+        if (row := scores.get((key, record.attempt))) is not None
+    }
     ordered = (latest[key] for key in planned(manifest) if key in latest)
     judge = again[0].judge if again else None
-    return EvalLog(folder, manifest, tuple(ordered), cut=cut, rescored=bool(scores), judge=judge)
+    return EvalLog(
+        folder,
+        manifest,
+        tuple(ordered),
+        cut=cut,
+        rescored=bool(scores),
+        judge=judge,
+        set_versions=versions,
+    )
 
 
 def read_samples(path: Path) -> tuple[list[SampleRecord], bool]:
@@ -210,10 +262,10 @@ def stable(record: SampleRecord) -> dict[str, Any]:
 
 
 def _rescored(
-    record: SampleRecord, scores: dict[tuple[SampleKey, int], SampleScore]
+    record: SampleRecord, scores: Mapping[tuple[SampleKey, int], ScoreRow]
 ) -> SampleRecord:
-    score = scores.get((record.key, record.attempt))
-    return record if score is None else record.model_copy(update={"score": score})
+    row = scores.get((record.key, record.attempt))
+    return record if row is None else record.model_copy(update={"score": row.score})
 
 
 def _row(of: Any, line: bytes, path: Path, number: int) -> Any:

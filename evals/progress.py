@@ -63,8 +63,8 @@ class RunningMetrics:
         """Count a record in."""
         self.done += 1
         self.errors += record.state == "error"
-        used = record.score or record.spent
-        if used is not None:
+        spent = [each.spent for each in record.failures]
+        for used in filter(None, (record.score, *spent)):
             self.calls += used.calls
             self.tokens += used.input_tokens + used.output_tokens
         if record.score is not None:

@@ -43,7 +43,7 @@ def rescore(
             for number, record in enumerate(answered, start=1):
                 question = questions[record.question_id]
                 row = _row(record, question, corpora(question.corpus), tau, judging)
-                file.write(line_of(row))
+                file.write(line_of(row.model_copy(update={"set_version": made.version})))
                 if progress:
                     progress(number, len(answered))
         replace_atomically(temporary, path)

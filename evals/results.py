@@ -53,9 +53,11 @@ class Latency(Row):
 
 
 class ProgramResult(Row):
-    """One program. `errors` are samples without an answer: they are in no metric. `retried` ones took several attempts.
+    """One program. `errors` are samples without an answer: they are in no metric but `of_all` of the summary.
 
-    `unscored` answers have no score yet. `calls` and `tokens` include those of failed attempts, and not a judge's.
+    `failed` are answers that say that the program failed: undefined like errors, but neither counted nor tried again
+    as such. `retried` samples took several attempts, `unscored` answers have no score yet. `calls` and `tokens` include
+    those of failed attempts, and not a judge's; what `attempts_unaccounted` failed attempts used is not known.
     """
 
     program: str
@@ -63,10 +65,12 @@ class ProgramResult(Row):
     samples: int
     errors: int
     error_classes: dict[str, int]
+    failed: int
     retried: tuple[str, ...]
     unscored: int
     calls: int
     tokens: int
+    attempts_unaccounted: int
     estimates: dict[Shown, Estimated]
     support: Support
     summary: Summary
@@ -140,7 +144,8 @@ def latency(records: tuple[SampleRecord, ...]) -> Latency:
 def _program(entered: Contender, documents: dict[str, str]) -> ProgramResult:
     records, manifest = entered.records, entered.log.manifest
     scores = [each.score for each in records if each.score is not None]
-    spent = [each.spent for each in records if each.spent is not None]
+    attempts = [each.spent for record in records for each in record.failures]
+    spent = [each for each in attempts if each is not None]
     errors = [each for each in records if each.state == "error"]
     classes = [each.error_class for each in errors]
     return ProgramResult(
@@ -149,14 +154,30 @@ def _program(entered: Contender, documents: dict[str, str]) -> ProgramResult:
         samples=len(records),
         errors=len(errors),
         error_classes={name: classes.count(name) for name in sorted(set(classes))},
+        failed=sum(each.failed for each in records),
         retried=tuple(each.question_id for each in records if each.retries),
         unscored=len(records) - len(errors) - len(scores),
         calls=sum(each.calls for each in (*scores, *spent)),
         tokens=sum(each.input_tokens + each.output_tokens for each in (*scores, *spent)),
+        attempts_unaccounted=len(attempts) - len(spent),
         estimates={name: _estimated(entered, name, documents) for name in SHOWN},
         support=support(scores, documents, seed=manifest.seed),
-        summary=_timeless(summary(scores, epochs=manifest.epochs)),
+        summary=_timeless(
+            summary(scores, epochs=manifest.epochs, errors=_kinds(errors, entered.log))
+        ),
     )
+
+
+def _kinds(errors: list[SampleRecord], log: EvalLog) -> list[str | None]:
+    """The kinds of questions that ended in errors, as another program or epoch has them; not of ungraded questions."""
+    scores = {each.question_id: each.score for each in log.records if each.score is not None}
+    ungraded = {
+        each.question_id
+        for each in log.records
+        if each.score is not None and each.score.correctness == "ungraded"
+    }
+    graded = (scores.get(each.question_id) for each in errors if each.question_id not in ungraded)
+    return [each.kind if each else None for each in graded]
 
 
 def _estimated(entered: Contender, name: Shown, documents: dict[str, str]) -> Estimated:

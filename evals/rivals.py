@@ -9,7 +9,7 @@ from typing import Literal
 
 from evals.compare import Difference, difference
 from evals.contenders import Contender, clusters_of
-from evals.estimates import mean_interval
+from evals.intervals import FEWEST_CLUSTERS, mean_interval
 from evals.measures import MEASURES, Measure
 from evals.stats import Interval, holm
 
@@ -79,7 +79,8 @@ def rivals(
 
 
 def _standing(found: Difference, measure: Measure, p: float | None, margin: float) -> Standing:
-    if found.delta is None or p is None:
+    """What is shown of a rival; `open` too where the documents are too few to show anything."""
+    if found.delta is None or p is None or found.clusters < FEWEST_CLUSTERS:
         return "open"
     gain = measure.gain(found.delta)
     if p < ALPHA and gain:

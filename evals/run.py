@@ -14,6 +14,7 @@ import dspy
 from data.corpus import Corpus
 from data.questions import Question, QuestionSet
 from evals.executor import Executor, Factory, Sample, failure_of
+from evals.gold import check_gold
 from evals.log import EvalLog, SampleKey, SampleRecord, planned, read_log
 from evals.log_writer import LogWriter
 from evals.manifest import Manifest, Notes, SetIdentity
@@ -64,11 +65,15 @@ async def evaluate(
 ) -> EvalLog:
     """Evaluate programs on a question set into the log folder `out`; samples that are there already are kept.
 
-    Raises UserError for what concerns all samples, RunError (one of them) when `out` holds another evaluation or is in
-    use, and TooManyErrors when more samples ended in errors than are tolerated. What ended by then is in the log.
+    Raises QuestionSetError where the gold of these questions does not hold (also when the evaluation goes on: it may
+    have been changed), UserError for what concerns all samples, RunError (one of them) when `out` holds another
+    evaluation or is in use, and TooManyErrors when more samples ended in errors than are tolerated. What ended by then
+    is in the log.
     """
     plan = plan or Plan()
     questions = selected(made, split=plan.split, limit=plan.limit, seed=plan.seed)
+    place = notes.set_folder if notes else ""
+    await asyncio.to_thread(check_gold, made, questions, corpora, place=place)
     manifest = manifest_of(programs, made, questions, plan, notes)
     with LogWriter(out, manifest) as writer, dspy.context(trace=None):
         kept = read_log(out)

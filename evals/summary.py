@@ -79,9 +79,13 @@ class Costs(Table):
 
 
 class Summary(Table):
-    """Many scores as a table. `samples` counts scores, `questions` distinct questions."""
+    """Many scores as a table. `samples` counts scores, `questions` their distinct questions.
+
+    `errors` are samples without an answer: they are in `of_all` and nowhere else.
+    """
 
     samples: int
+    errors: int
     questions: int
     means: dict[Metric, Mean]
     micro: dict[Metric, Ratio]
@@ -97,15 +101,23 @@ class Summary(Table):
     by_kind: dict[str, "Summary"]
 
 
-def summary(scores: Iterable[SampleScore], *, epochs: int = 1) -> Summary:
-    """The summary of scores, whatever their order. Raises ValueError where a question has more scores than epochs."""
+def summary(
+    scores: Iterable[SampleScore], *, epochs: int = 1, errors: Iterable[str | None] = ()
+) -> Summary:
+    """The summary of scores, whatever their order. Raises ValueError where a question has more scores than epochs.
+
+    `errors` are the kinds of the samples without an answer that gold could grade, None for one that is not known: it
+    is in the table of all questions and in none of a kind.
+    """
     rows = sorted(scores, key=lambda each: each.question_id)
     _check_repeats(rows, epochs)
     kinds: dict[str, list[SampleScore]] = defaultdict(list)
     for each in rows:
         kinds[each.kind].append(each)
-    by_kind = {kind: _summary(kinds[kind], {}) for kind in sorted(kinds)}
-    return _summary(rows, by_kind)
+    crashed = Counter(errors)
+    named = sorted({*kinds, *filter(None, crashed)})
+    by_kind = {kind: _summary(kinds[kind], {}, crashed[kind]) for kind in named}
+    return _summary(rows, by_kind, crashed.total())
 
 
 def _check_repeats(rows: Sequence[SampleScore], epochs: int) -> None:
@@ -114,19 +126,22 @@ def _check_repeats(rows: Sequence[SampleScore], epochs: int) -> None:
             raise ValueError(f"{question} has {count} scores in {epochs} epochs: a duplicate id")
 
 
-def _summary(rows: Sequence[SampleScore], by_kind: Mapping[str, Summary]) -> Summary:
+def _summary(rows: Sequence[SampleScore], by_kind: Mapping[str, Summary], errors: int) -> Summary:
     states = Counter(each.state for each in rows)
     given = states["answer"] + states["partial"]
     graded = [each for each in rows if each.correctness != "ungraded"]
     return Summary(
         samples=len(rows),
+        errors=errors,
         questions=len({each.question_id for each in rows}),
         means={
             name: mean((each.question_id, getattr(each, name)) for each in rows) for name in METRICS
         },
         micro={name: total(getattr(each, name) for each in rows) for name in MICRO},
         of_all={
-            name: Ratio(sum(getattr(each, name).value or 0 for each in graded), len(graded))
+            name: Ratio(
+                sum(getattr(each, name).value or 0 for each in graded), len(graded) + errors
+            )
             for name in ("verified_correct", "correct")
         },
         unjudged=sum(each.unjudged for each in rows),

@@ -15,6 +15,13 @@ from runtime.lexicon import is_cjk
 _MARKS = str.maketrans(dict.fromkeys('‘’‚“”„«»`"', "'") | dict.fromkeys("–—−‐‑", "-"))
 _GROUPED = re.compile(r"(?<![\w.,:-])\d{1,3}(?:,\d{3})+(?![\w,])")
 _DENIAL = re.compile(r"(?:\b(?:not|never|no|cannot|nor)|n't) (?:\w+ )?$|[不没未非无](?:有|被)?$")
+_NOT_IT = re.compile(
+    r"(?:(?:^|[,;:.!?(-] ?|(?:\b(?:is|are|was|were|be|been|and|but)|'s|'re) )not(?: be(?:en)?)?"
+    r"|\b(?:is|are|was|were)n't|\b(?:has|have|had|could|would|can)n't be(?:en)?|\b(?:never|cannot) be(?:en)?"
+    r"|\b(?:is|are|was|were) (?:never|no longer)|\bnor)"
+    r" (?:(?:a|an|the|in|at|on|by|from|for|of|with|to|called|named|actually|really|yet) )*['(*_<\[]*$"
+    r"|(?:不是|并非|绝非|而非)(?:在|由)?['(《「]*$"
+)
 _BEFORE = " '([{<*_|「《"
 _BEHIND = " '.,;:!?)]}>*_|。、」》"
 _JOINERS = ".,:-/_@'+\\"
@@ -51,6 +58,16 @@ def states(text: str, value: str) -> bool:
     False for a value of which normalization leaves nothing.
     """
     return any(True for _ in _found(folded(text), normalized(value)))
+
+
+def asserts(text: str, value: str) -> bool:
+    """Whether a text holds a value somewhere where it is not said that it is not this one.
+
+    Only what says so of the value itself counts ("is not Kafka", "Redis, not Kafka", "不是Kafka"): "could not reach
+    Kafka", "do not restart Kafka" and "has no Kafka" may well be the answer.
+    """
+    within = folded(text)
+    return any(not _NOT_IT.search(within[:at]) for at in _found(within, normalized(value)))
 
 
 def denies(text: str, value: str) -> bool:

@@ -5,6 +5,7 @@ import importlib
 import ipaddress
 import os
 import shutil
+import signal
 import socket
 import tempfile
 from collections.abc import Iterator
@@ -24,13 +25,17 @@ ROOM = 2 << 30  # bytes; the suite writes less than half of it
 
 
 def pytest_configure() -> None:
-    """Temporary files lie in memory where there is room.
+    """Temporary files lie in memory where there is room, and Ctrl-C works.
 
     Every commit of a run waits for the disk, and the suite makes some hundred thousand. Tests kill processes, not
     machines: what a process has written to memory outlives it just as well. PYTEST_DEBUG_TEMPROOT names another place.
+
+    A shell starts what runs in the background with SIGINT ignored: the processes that tests interrupt would inherit it.
     """
     if os.access(MEMORY, os.W_OK) and shutil.disk_usage(MEMORY).free > ROOM:
         os.environ.setdefault("PYTEST_DEBUG_TEMPROOT", str(MEMORY))
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture(autouse=True)

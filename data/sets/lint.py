@@ -3,7 +3,7 @@
 import re
 import unicodedata
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from itertools import pairwise
@@ -16,6 +16,7 @@ from data.sets.storage import open_set_corpus
 from runtime.errors import CorpusError
 
 CODES = {
+    "no_questions": "a set without a question",
     "duplicate_id": "two questions have the same id",
     "id_form": "two ids differ only in their Unicode form, or an id is not in NFC",
     "duplicate_question": "the same question is asked twice of one corpus",
@@ -28,6 +29,7 @@ CODES = {
     "quote": "a quote that is not the text between its offsets",
     "overlap": "two spans of an alternative that overlap: characters would count twice",
     "duplicate_alternative": "the same alternative twice in a fact",
+    "duplicate_fact": "the same fact twice in a question: it would weigh double",
     "unanswerable_gold": "an unanswerable question with gold or with an answer",
     "kind": "an answerable question of the kind unanswerable",
     "no_gold": "an answerable question, not an aggregate, without gold",
@@ -50,7 +52,23 @@ class Problem:
 
 def lint(made: QuestionSet, corpora: Mapping[str, Corpus]) -> list[Problem]:
     """The faults of a set, question by question; empty if it holds. Every corpus of the set has to be opened."""
-    return [*_of_corpora(made, corpora), *_of_questions(made, corpora)]
+    return [
+        *_of_corpora(made, corpora),
+        *_of_questions(made, corpora.get),
+        *_of_splits(made, corpora),
+    ]
+
+
+def lint_selected(
+    made: QuestionSet, questions: Sequence[Question], corpora: Callable[[str], Corpus]
+) -> list[Problem]:
+    """The faults of some questions of a set. Only the corpora that these are about are opened, one after the other.
+
+    What ties splits together is left out: it is of the whole set, and makes no gold wrong.
+    """
+    chosen = made.model_copy(update={"questions": tuple(questions)})
+    named = {each.name for each in made.corpora}
+    return [*_of_questions(chosen, lambda name: corpora(name) if name in named else None)]
 
 
 def lint_folder(made: QuestionSet, folder: Path, *, store: Path | None = None) -> list[Problem]:
@@ -62,7 +80,7 @@ def lint_folder(made: QuestionSet, folder: Path, *, store: Path | None = None) -
             corpora[entry.name] = open_set_corpus(made, folder, entry.name, store=store)
         except CorpusError as error:
             unopened.append(Problem("", "corpus_changed", error.message))
-    return [*unopened, *_of_questions(made, corpora)]
+    return [*unopened, *_of_questions(made, corpora.get), *_of_splits(made, corpora)]
 
 
 def _of_corpora(made: QuestionSet, corpora: Mapping[str, Corpus]) -> Iterator[Problem]:
@@ -76,16 +94,22 @@ def _of_corpora(made: QuestionSet, corpora: Mapping[str, Corpus]) -> Iterator[Pr
             yield Problem("", "corpus_changed", what)
 
 
-def _of_questions(made: QuestionSet, corpora: Mapping[str, Corpus]) -> Iterator[Problem]:
+def _of_questions(made: QuestionSet, opened: Callable[[str], Corpus | None]) -> Iterator[Problem]:
+    if not made.questions:
+        yield Problem("", "no_questions", f"the set {made.name} has no questions")
     yield from _of_names(made)
     known = {entry.name for entry in made.corpora}
     for name, questions in _by_corpus(made.questions).items():
-        checker = _Checker(corpora[name]) if name in corpora else None
+        corpus = opened(name)
+        checker = _Checker(corpus) if corpus is not None else None
         for each in questions:
             if name not in known:
                 yield Problem(each.id, "unknown_corpus", f"the set has no corpus {name!r}")
             yield from _alone(each)
             yield from checker.problems(each) if checker else ()
+
+
+def _of_splits(made: QuestionSet, corpora: Mapping[str, Corpus]) -> Iterator[Problem]:
     for leak in leaks(made.questions, corpora):
         yield Problem(leak.questions[0], "split_leak", leak.message)
 
@@ -135,13 +159,22 @@ def _alone(question: Question) -> Iterator[Problem]:
     yield from _promises(question)
     if (fault := _answer_fault(question.answer)) and question.answerable:
         yield Problem(question.id, "answer", fault)
+    yield from _of_facts(question)
+
+
+def _of_facts(question: Question) -> Iterator[Problem]:
+    first: dict[frozenset[frozenset[GoldSpan]], int] = {}
     for number, fact in enumerate(question.gold, 1):
         if not fact or not all(fact):
             yield Problem(
                 question.id, "empty", f"fact {number}: no alternative, or one without span"
             )
-        if len({frozenset(each) for each in fact}) < len(fact):
+        alternatives = frozenset(map(frozenset, fact))
+        if len(alternatives) < len(fact):
             yield Problem(question.id, "duplicate_alternative", f"fact {number}")
+        same = first.setdefault(alternatives, number)
+        if same != number and fact:
+            yield Problem(question.id, "duplicate_fact", f"fact {number} is fact {same} again")
         for alternative in fact:
             yield from _overlaps(question.id, alternative)
 

@@ -6,6 +6,7 @@ from itertools import groupby
 
 from evals.compare import Comparison, Difference, compare
 from evals.contenders import Contender
+from evals.intervals import FEWEST_CLUSTERS
 from evals.measures import MEASURES, PRIMARY
 from evals.numerals import NONE, number, plural, probability, share, signed
 from evals.report.tables import Cell, Field, Line, Table
@@ -79,7 +80,9 @@ def _against(program: Contender, others: Sequence[Contender], field: Field) -> I
     if unclear:
         names = ", ".join(shown(each.rival) for each in unclear)
         told = "; ".join(f"{each.rival} {_numbers(each.difference, each.p)}" for each in unclear)
-        yield Finding(f"Not decided by these samples, on all questions: {names}.", shown(told))
+        few = any(each.difference.clusters < FEWEST_CLUSTERS for each in unclear)
+        why = f" There are too few documents: fewer than {FEWEST_CLUSTERS}." if few else ""
+        yield Finding(f"Not decided by these samples, on all questions: {names}.{why}", shown(told))
 
 
 def _words(rival: Rival) -> str:

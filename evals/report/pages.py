@@ -8,7 +8,8 @@ from data.corpus import Corpus
 from data.questions import Question, QuestionSet
 from evals.calibration import caveat
 from evals.contenders import Contender, clusters_of, contenders
-from evals.log import EvalLog, SampleRecord
+from evals.intervals import FEWEST_CLUSTERS, RARE
+from evals.log import EvalLog, SampleRecord, Scoring
 from evals.measures import MEASURES
 from evals.numerals import number, plural, share
 from evals.report.drawings import Drawing, cost_drawings, coverage_drawings, kind_drawings
@@ -20,6 +21,7 @@ from evals.report.text import cut, shown
 from evals.report.verdict import TONES, outcome_of, verdict_of
 from evals.rivals import MARGIN
 from evals.score import TAU
+from evals.scoring import scoring_of
 from evals.texts import CorpusTexts
 from runtime.errors import RunError
 
@@ -137,8 +139,9 @@ def report_of(
         cautions=_cautions(logs, entered),
         contents=_CONTENTS,
         intervals=(
-            "Means over questions with 95 % intervals, documents resampled; near 0 and 1 that of Wilson. What is"
-            " undefined or an error is left out and n says so; “verified, of all” counts it as no success."
+            "Means over questions with 95 % intervals, documents resampled; where fewer than"
+            f" {RARE} are right, or wrong, that of Wilson if it is wider. What is undefined or an error is left out and"
+            " n says so; “verified, of all” counts it as no success."
             " The best of a column is bold, which does not say that the difference is more than chance."
         ),
         kinds_note="Verified correct: right, the evidence cited, every citation exact. A cell leads to its samples.",
@@ -153,7 +156,7 @@ def report_of(
         paired=paired,
         filters=_filters(lines),
         samples=lines,
-        method=_method(seed),
+        method=_method(seed, scoring_of(logs)),
         manifests=tuple(_manifest(log) for log in logs),
     )
     return report, _pages(samples, lines, questions, corpora)
@@ -162,19 +165,13 @@ def report_of(
 def _check_set(logs: Sequence[EvalLog], made: QuestionSet) -> None:
     for log in logs:
         identity = log.manifest.question_set
-        if identity.version != made.version and not (log.rescored and _has_all(made, log)):
+        versions = {each.set_version for each in log.scorings} or {identity.version}
+        if versions != {made.version}:
             raise RunError(
-                f"{log.folder} was made with version {identity.version} of {identity.name};"
+                f"{log.folder} was scored with version {', '.join(sorted(versions))} of {identity.name};"
                 f" this set is {made.name} {made.version}",
-                hint="name the folder of the set that was evaluated: --set",
+                hint="name the folder of the set that it was scored with: --set",
             )
-
-
-def _has_all(made: QuestionSet, log: EvalLog) -> bool:
-    """Whether a set whose gold was mended since has the questions and the texts that were evaluated."""
-    versions = {each.name: each.version for each in made.corpora}
-    same = versions.items() >= log.manifest.question_set.corpora.items()
-    return same and {each.id for each in made.questions} >= set(log.manifest.questions)
 
 
 def _samples(entered: Sequence[Contender], made: QuestionSet) -> list[_Sample]:
@@ -284,16 +281,20 @@ def _cautions(logs: Sequence[EvalLog], entered: Sequence[Contender]) -> tuple[st
     return tuple(map(shown, found))
 
 
-def _method(seed: int) -> tuple[str, ...]:
+def _method(seed: int, scoring: Scoring | None) -> tuple[str, ...]:
+    tau = scoring.tau if scoring else TAU
     return (
-        f"A stretch of gold counts as cited where at least {TAU:.0%} of it is. Gold precision counts citations of what"
+        f"A stretch of gold counts as cited where at least {tau:.0%} of it is. Gold precision counts citations of what"
         " is gold or allowed; where gold is not complete, it is too low. Citations that do not resolve stay in it.",
         "Pairs are questions; epochs of one question are averaged first. Documents are the clusters that are"
         " resampled: questions that share one, directly or through others, stay together. With fewer than two there"
-        " is no interval.",
+        f" is no interval, and with fewer than {FEWEST_CLUSTERS} no program is called better, worse or as good.",
         "Right and wrong are compared by exact McNemar, scores by sign flips; p-values of the three primary metrics"
         " (verified correct, evidence recall, citation precision) are adjusted by Holm. “As good” means that the paired"
-        f" interval does not reach below -{MARGIN:.2f}.",
+        f" interval does not reach below -{MARGIN:.2f}. P-values take questions as independent, also those that share"
+        " a document, which the intervals do not.",
+        f"Where fewer than {RARE} questions were lost, the paired interval allows for losses not seen (rule of three),"
+        " and likewise for wins. This and Wilson’s interval count questions and not documents.",
         f"Seed of all resampling: {seed}.",
     )
 

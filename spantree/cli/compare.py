@@ -55,8 +55,9 @@ def compare(
     """Compare programs on the same questions, with paired tests.
 
     Every program of every log is held against the baseline. A difference is over questions that have a value in
-    both; its interval resamples documents; p is exact McNemar for right and wrong, else of sign flips; Holm adjusts it
-    among the three primary metrics. The questions that flipped in --metric are listed each way.
+    both; its interval resamples documents; p is exact McNemar for right and wrong, else of sign flips, which take
+    questions as independent also where they share a document; Holm adjusts it among the three primary metrics. The
+    questions that flipped in --metric are listed each way. Logs whose scores were not computed alike are refused.
 
     \b
     Examples:
@@ -132,6 +133,8 @@ def _print(found: "Comparison", metric: str, most: int, console: "Console", *, b
     left_out = _left_out(told)
     if left_out:
         page.item(f"no pair in {told.measure}: {left_out}")
+    if any(told.errors):
+        page.item(_errors(told))
     if told.power:
         page.item(told.power)
     print_page(page, console)
@@ -174,10 +177,20 @@ def _add_flips(page: Page, how: str, flipped: tuple[str, ...], most: int) -> Non
 def _left_out(found: "Difference") -> str:
     counts = (
         (len(found.undefined), "undefined"),
-        (len(found.failed), "ended in an error"),
+        (len(found.failed) - len(found.thinned), "ended in an error"),
         (len(found.unpaired), "in one log only"),
     )
     return ", ".join(f"{count:,} {what}" for count, what in counts if count)
+
+
+def _errors(found: "Difference") -> str:
+    from evals.numerals import plural
+
+    before, after = found.errors
+    told = f"samples that ended in an error: {before:,} before, {after:,} after"
+    if not found.thinned:
+        return told
+    return f"{told}; {plural(len(found.thinned), 'pair')} rest on the epochs that did not"
 
 
 def _regret(entered: "list[Contender]", seed: int) -> "list[Regret]":

@@ -91,11 +91,16 @@ def _left_out(result: "ProgramResult") -> Iterator[str]:
         yield f"{result.program}: {count(result.errors, 'error')} ({classes}), in no metric"
     if result.unscored:
         yield f"{result.program}: {count(result.unscored, 'answer')} not scored: spantree rescore"
+    if result.failed:
+        yield f"{result.program}: {count(result.failed, 'answer')} failed: no success, and no error either"
     undefined = result.estimates["verified_correct"].undefined
     if undefined:
         yield f"{result.program}: verified-correct is undefined for {count(undefined, 'question')}"
     if result.retried:
         yield f"{result.program}: {count(len(result.retried), 'sample')} took several attempts"
+    if result.attempts_unaccounted:
+        what = count(result.attempts_unaccounted, "failed attempt")
+        yield f"{result.program}: what {what} used is unknown, and in no number of calls or tokens"
 
 
 def _support(result: "ProgramResult") -> str:

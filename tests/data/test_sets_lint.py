@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from data.corpus import Corpus, open_corpus
 from data.questions import GoldSpan, Question, QuestionSet, TypedAnswer
-from data.sets.lint import CODES, lint, lint_folder
+from data.sets.lint import CODES, lint, lint_folder, lint_selected
 from tests.data.sets_desk import DIARY, RULES, gold, house_set, lamp, rain, write_house
 
 
@@ -141,6 +141,35 @@ def test_spans_that_overlap_inside_an_alternative(house: Corpus) -> None:
 def test_an_alternative_twice(house: Corpus) -> None:
     span = gold("rules.txt", RULES, "The lamp is lit")
     assert of(house, lamp(house, gold=(((span,), (span,)),))) == ["duplicate_alternative"]
+
+
+def test_a_fact_twice(house: Corpus) -> None:
+    """It would weigh double; in which order its alternatives stand makes no difference."""
+    one, other = gold("rules.txt", RULES, "The lamp"), gold("rules.txt", RULES, "Keys")
+    fact = ((one,), (other,))
+    assert of(house, lamp(house, gold=(fact, fact[::-1]))) == ["duplicate_fact"]
+    assert of(house, lamp(house, gold=(fact, ((one,),), ((other,),)))) == []
+
+
+def test_a_set_without_questions(house: Corpus) -> None:
+    assert of(house) == ["no_questions"]
+
+
+def test_selected_questions_are_linted_alone(house: Corpus) -> None:
+    """Only corpora that they are about are opened; what is wrong with other questions is not told."""
+    made = house_set(house, lamp(house), rain(gold=()), lamp(house, id="l2", documents=("no.txt",)))
+    attic = made.corpora[0].model_copy(update={"name": "attic"})
+    made = made.model_copy(update={"corpora": (*made.corpora, attic)})
+    opened: list[str] = []
+
+    def corpora(name: str) -> Corpus:
+        opened.append(name)
+        return house
+
+    assert lint_selected(made, made.questions[:2], corpora) == []
+    assert set(opened) == {"house"}
+    found = lint_selected(made, made.questions[2:], corpora)
+    assert [each.code for each in found] == ["unknown_source", "unlisted_document"]
 
 
 def test_unanswerable_with_gold_or_an_answer(house: Corpus) -> None:

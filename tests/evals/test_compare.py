@@ -7,8 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evals.clusters import clusters
-from evals.compare import Comparison, compare, interval
+from evals.compare import Comparison, compare
 from evals.contenders import contenders
+from evals.intervals import difference_interval
 from evals.log import EvalLog, read_log
 from evals.measures import MEASURES, PRIMARY, measure
 from evals.metrics import Ratio
@@ -64,6 +65,19 @@ def test_an_error_is_no_zero_and_is_told_from_what_is_undefined(tmp_path: Path) 
     assert found.undefined == ("q003",)
 
 
+def test_one_epoch_that_became_an_error_is_counted_and_told(tmp_path: Path) -> None:
+    told: dict[str, dict[str, Told | list[Told]]] = {
+        "a": {"q0": [1, 1], "q1": [1, 1], "q2": [ERROR, ERROR]},
+        "b": {"q0": [1, ERROR], "q1": [1, 1], "q2": [1, 1]},
+    }
+    found = compared(duel(tmp_path / "log", told)).of("verified_correct")
+    assert found.pairs == 2
+    assert found.errors == (2, 1)
+    assert found.failed == ("q0", "q2")
+    assert found.thinned == ("q0",)
+    assert found.undefined == ()
+
+
 def test_a_question_in_one_log_alone_is_counted(tmp_path: Path) -> None:
     one = duel(tmp_path / "one", {"a": numbered(1, 1)})
     two = duel(tmp_path / "two", {"a": numbered(1, 0, 1)})
@@ -108,7 +122,7 @@ def test_questions_on_one_document_are_resampled_together(tmp_path: Path) -> Non
     st.dictionaries(st.text(min_size=1, max_size=3), st.sampled_from([-1.0, 0.0, 1.0]), min_size=1)
 )
 def test_an_interval_holds_the_mean_and_never_has_width_zero(deltas: dict[str, float]) -> None:
-    found = interval(deltas, {each: each for each in deltas}, bounded=True)
+    found = difference_interval(deltas, {each: each for each in deltas}, bounded=True)
     if len(deltas) < 2:
         assert found is None
     else:
@@ -168,6 +182,23 @@ def test_a_rival_that_is_better_or_as_good_is_named(tmp_path: Path) -> None:
         "worse": "worse",
     }
     assert all(each.costs == 1 for each in found)
+
+
+def test_one_lucky_win_of_six_does_not_make_a_rival_as_good(tmp_path: Path) -> None:
+    told = {"recursive": numbered(0, 1, 1, 0, 0, 0), "direct": numbered(1, 1, 1, 0, 0, 0)}
+    log = duel(tmp_path / "log", told)
+    program, other = contenders([log])
+    (found,) = rivals(program, [other], {"all": log.manifest.questions})
+    assert found.standing == "open"
+
+
+@pytest.mark.parametrize("documents", [7, 70])
+def test_a_rival_on_few_documents_is_open(tmp_path: Path, documents: int) -> None:
+    told = {"recursive": numbered(*[0] * 70), "direct": numbered(*[1] * 70)}
+    log = duel(tmp_path / "log", told, document=lambda q: f"d{int(q[1:]) % documents}")
+    program, other = contenders([log])
+    (found,) = rivals(program, [other], {"all": log.manifest.questions})
+    assert found.standing == ("better" if documents == 70 else "open")
 
 
 def test_few_questions_show_nothing_about_a_rival(tmp_path: Path) -> None:

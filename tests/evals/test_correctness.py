@@ -216,6 +216,28 @@ def test_what_is_denied_is_not_stated(text: str) -> None:
     assert right("boolean", "true", says="允许", accepted=("允许",)) is True
 
 
+@pytest.mark.parametrize(
+    "text",
+    ["The project is not Ostmere.", "It isn't *Ostmere*", "Westmere, not Ostmere", "Not Ostmere.",
+     "It was never in Ostmere", "It is no longer called “Ostmere”.", "It cannot be Ostmere", "项目不是 Ostmere"],
+)  # fmt: skip
+def test_a_string_that_is_only_denied_is_not_stated(text: str) -> None:
+    assert right("string", "Mere", says=text, accepted=("Ostmere",)) is False
+    assert right("string", "Ostmere", says=text) is False
+    assert right("string", "Ostmere", says=text, value=text) is False
+    assert right("string", "Ostmere", says=[text, "Others say Ostmere."]) is True
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["It is not Westmere but Ostmere", "It is not only Ostmere", "The probe could not reach Ostmere",
+     "Do not restart Ostmere", "There is no doubt: Ostmere", "The form has no Ostmere", "Never share Ostmere"],
+)  # fmt: skip
+def test_a_negation_of_something_else_does_not_deny_a_string(text: str) -> None:
+    """Often the text itself says so, and the question asks for it."""
+    assert right("string", "Ostmere", says=text) is True
+
+
 def test_the_sides_of_a_conflict_are_read_from_its_statements() -> None:
     """Code compares them in a notation of its own: 78,300 euros are "78300 eur" there."""
     typed = [{"topic": "budget [eur]", "values": ["78300 eur", "27400 eur"]}]

@@ -92,12 +92,91 @@ def test_one_document_gives_no_interval_and_no_verdict(tmp_path: Path) -> None:
     assert "no interval" in found.reasons[0]
 
 
+def test_epochs_that_became_errors_cannot_make_a_pass(tmp_path: Path) -> None:
+    """Half of all samples crash, one epoch of each question: what is left of each question is right."""
+    told: dict[str, dict[str, Told | list[Told]]] = {
+        "before": {f"q{at:03}": [1, 1] for at in range(100)},
+        "after": {f"q{at:03}": [1, ERROR] for at in range(100)},
+    }
+    first, second = contenders([duel(tmp_path / "log", told)])
+    found = gate(first, second, measure("verified_correct"), 0.05)
+    assert found.verdict == "inconclusive"
+    assert "100 samples of 100 questions" in found.reasons[-1]
+    assert "100 by errors" in found.reasons[-1]
+    assert gate(first, second, measure("verified_correct"), 0.6).verdict == "pass"
+    assert gate(first, second, measure("calls"), 5).verdict == "inconclusive"
+    assert gate(first, first, measure("verified_correct"), 0).verdict == "pass"
+
+
+def test_silence_that_the_baseline_has_as_well_is_no_loss(tmp_path: Path) -> None:
+    both: list[list[Told]] = [[1, None]] * 99
+    one = {f"q{at:03}": each for at, each in enumerate([*both, [1, 0]])}
+    two = {f"q{at:03}": each for at, each in enumerate([*both, [1, 1]])}
+    more = {f"q{at:03}": [None, 1 - at % 2] for at in range(100)}
+    less: dict[str, list[Told]] = {f"q{at:03}": [None, None] for at in range(100)}
+    told = {"one": one, "two": two, "more": more, "less": less}
+    first, second, _, silent = contenders([duel(tmp_path / "log", told)])
+    assert gate(first, second, measure("verified_correct"), 0.05).verdict == "pass"
+    found = gate(first, silent, measure("verified_correct"), 0.05)
+    assert found.verdict == "inconclusive"
+
+
+@pytest.mark.parametrize(("gains", "pairs"), [(1, 3), (1, 8), (2, 50), (3, 100)])
+def test_a_few_lucky_flips_are_no_pass_at_margin_zero(
+    tmp_path: Path, gains: int, pairs: int
+) -> None:
+    before: Sequence[Told] = [0] * gains + [1] * (pairs - gains)
+    found = gated(tmp_path, before, [1] * pairs, 0.0)
+    assert found.verdict == "inconclusive"
+
+
+def test_one_more_loss_never_makes_the_gain_look_safer(tmp_path: Path) -> None:
+    lows = []
+    for losses in range(8):
+        after: Sequence[Told] = [0] * losses + [1] * (100 - losses)
+        gain = gated(tmp_path / str(losses), [1] * 100, after, 0.0).gain
+        assert gain is not None
+        lows.append(gain.low)
+    assert lows == sorted(lows, reverse=True)
+
+
+def test_few_documents_give_no_verdict_however_many_questions(tmp_path: Path) -> None:
+    told = {"a": numbered(*[1] * 70), "b": numbered(*[0] * 70)}
+    verdicts = []
+    for documents in (7, 8):
+        log = duel(
+            tmp_path / str(documents), told, document=lambda q, n=documents: f"d{int(q[1:]) % n}"
+        )
+        before, after = contenders([log])
+        found = gate(before, after, measure("verified_correct"), 0.1)
+        verdicts.append(found.verdict)
+        assert ("too few documents" in "".join(found.reasons)) == (documents == 7)
+    assert verdicts == ["inconclusive", "fail"]
+
+
 def test_less_is_better_for_what_it_costs(tmp_path: Path) -> None:
     cheap = duel(tmp_path / "cheap", {"a": numbered(*[1] * 30)}, calls=3)
     dear = duel(tmp_path / "dear", {"b": numbered(*[1] * 29, 0)}, calls=9)
     low, high = contenders([cheap, dear])
     assert gate(low, high, measure("calls"), 1).verdict == "inconclusive"
     assert gate(low, low, measure("calls"), 0).verdict == "pass"
+
+
+def test_equal_answers_do_not_pass_a_gate_on_what_they_cost(tmp_path: Path) -> None:
+    cheap = duel(tmp_path / "cheap", {"a": numbered(*[1] * 30)}, calls=3)
+    dear = duel(tmp_path / "dear", {"a": numbered(*[1] * 30)}, calls=900)
+    low, high = contenders([cheap, dear])
+    assert gate(low, high, measure("calls"), 1).verdict == "inconclusive"
+    assert gate(low, high, measure("verified_correct"), 0).verdict == "pass"
+
+
+def test_two_unfinished_logs_do_not_pass_as_the_same(tmp_path: Path) -> None:
+    logs = [duel(tmp_path / name, {"a": numbered(*[1] * 50)}) for name in ("one", "two")]
+    for each in logs:
+        path = each.folder / "samples.jsonl"
+        path.write_bytes(path.read_bytes().splitlines(keepends=True)[0])
+    first, second = contenders([read_log(each.folder) for each in logs])
+    assert gate(first, second, measure("verified_correct"), 0.0).verdict == "inconclusive"
 
 
 def test_costs_that_vary_fail_beyond_the_margin(tmp_path: Path) -> None:

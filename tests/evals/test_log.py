@@ -272,8 +272,7 @@ def test_results_count_errors_in_no_metric_and_leave_cached_samples_out_of_laten
     assert told.error_classes == {"OSError": 1}
     verified = told.estimates["verified_correct"]
     assert (verified.mean, verified.questions) == (1.0, 5)
-    assert verified.low is not None
-    assert verified.low < 1.0
+    assert verified.low is None  # one document
     assert (told.calls, told.tokens) == (15, 550)
     assert (found.latency["told"].timed, found.latency["told"].cached) == (4, 1)
     assert found.latency["told"].p95_high is None

@@ -11,6 +11,9 @@ import pytest
 from data.corpus import Corpus
 from evals.executor import Executor
 from evals.log import SampleRecord, read_log
+from evals.metrics import Ratio
+from evals.progress import Moment
+from evals.results import ProgramResult, results
 from evals.run import Conduct, evaluate
 from evals.tolerance import Tolerance, TooManyErrors
 from programs.baselines import Direct
@@ -22,6 +25,7 @@ from runtime.errors import (
     TimeoutFailure,
     UserError,
 )
+from runtime.journal import Journal
 from runtime.limits import Limits
 from runtime.models.make import make_lm
 from runtime.models.scripted import Reply, ScriptedEngine
@@ -29,6 +33,7 @@ from tests.evals.small_set import (
     TOLERANT,
     Does,
     SmallSet,
+    Told,
     answer,
     evaluated,
     failing,
@@ -259,6 +264,84 @@ def test_retries_are_made_and_listed(trains: SmallSet, tmp_path: Path) -> None:
         (2, "failure 2"),
     ]
     assert sum(bool(each.retries) for each in log.records) == 1
+
+
+class Spending(Told):
+    """A told program that asks a model first, whose calls are in its journal."""
+
+    async def aforward(self, question: str, corpus: Corpus, limits: Any = None) -> Any:
+        asking = Direct(lm=make_lm("extractive"), journal=self.journal)
+        await asking.acall(question=question, corpus=corpus)
+        return await super().aforward(question, corpus, limits)
+
+
+def test_what_failed_attempts_spent_is_counted(trains: SmallSet, tmp_path: Path) -> None:
+    """Calls and tokens are those of all attempts, those of earlier executions too, whether it ends well or not."""
+    does, _ = flaky(3)
+
+    def build() -> Spending:
+        return Spending(does)
+
+    retrying = Conduct(tolerance=TOLERANT, executor=Executor(retries=1), again=True)
+    out, moments = tmp_path / "log", list[Moment]()
+
+    def run() -> ProgramResult:
+        work = evaluate(
+            {"told": build},
+            trains.made,
+            trains.corpora,
+            out,
+            conduct=retrying,
+            listener=moments.append,
+        )
+        return results(asyncio.run(work)).programs[0]
+
+    first = run()
+    failed = read_log(out).by_key["told", "q2", 1]
+    once = failed.spent
+    assert once is not None
+    assert once.calls > 0
+    assert [each.spent for each in failed.retries] == [once]
+    assert (first.errors, first.calls) == (1, 5 * 3 + 2 * once.calls)
+    assert first.tokens == 5 * 110 + 2 * (once.input_tokens + once.output_tokens)
+    last = run()
+    assert (last.errors, last.calls) == (0, 6 * 3 + 3 * once.calls)
+    assert last.attempts_unaccounted == 0
+    assert (moments[-1].calls, moments[-1].tokens) == (last.calls, last.tokens)
+
+
+def test_attempts_of_which_nobody_knows_what_they_spent_are_counted(
+    trains: SmallSet, tmp_path: Path
+) -> None:
+    does, _ = flaky(2)
+    with Journal.open(None) as own:
+        work = evaluate(
+            {"told": lambda: Told(does, journal=own)},
+            trains.made,
+            trains.corpora,
+            tmp_path / "log",
+            conduct=Conduct(tolerance=TOLERANT, executor=Executor(retries=2)),
+        )
+        [found] = results(asyncio.run(work)).programs
+    assert (found.errors, found.attempts_unaccounted) == (0, 2)
+
+
+def test_errors_are_no_success_of_all_and_failed_answers_are_counted(
+    trains: SmallSet, tmp_path: Path
+) -> None:
+    """The outcome `failed` is an answer: it is no error, is not tried again, and is shown as what it is."""
+
+    def does(question: str, corpus: Corpus) -> Any:
+        told = answer(question, corpus)
+        number = number_of(question)
+        if number == 5:
+            return told.model_copy(update={"outcome": "failed", "claims": (), "value": None})
+        return told if number == 0 else OSError("no such disk")
+
+    log = evaluated(trains, tmp_path / "log", does)
+    [found] = results(log).programs
+    assert (found.samples, found.errors, found.failed) == (6, 4, 1)
+    assert found.summary.of_all["verified_correct"] == Ratio(1, 6)
 
 
 def test_errors_are_kept_on_going_on_unless_they_are_to_be_tried_again(

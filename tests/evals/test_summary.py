@@ -54,6 +54,15 @@ def test_what_failed_is_no_success_of_all() -> None:
     assert found.states == {"answer": 2, "error": 1}
 
 
+def test_crashed_samples_are_no_success_of_all() -> None:
+    """Nine errors and one right answer are 1 of 10, also of their kind where it is known."""
+    found = summary([sample("a")], errors=["lookup"] * 4 + ["conflict", None, None, None, None])
+    assert found.of_all == {"verified_correct": Ratio(0, 10), "correct": Ratio(1, 10)}
+    assert (found.samples, found.errors, found.means["correct"].mean) == (1, 9, 1.0)
+    of_kind = {kind: each.of_all["correct"] for kind, each in found.by_kind.items()}
+    assert of_kind == {"lookup": Ratio(1, 5), "conflict": Ratio(0, 1)}
+
+
 def test_rates_over_all_claims_are_sums() -> None:
     """Not a mean of ratios: the answer with many claims weighs more."""
     rows = [sample("a", unsupported=Ratio(1, 1), unjudged=2), sample("b", unsupported=Ratio(0, 9))]

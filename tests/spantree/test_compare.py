@@ -70,7 +70,7 @@ def test_two_logs_say_what_they_differ_in(log: Path, tmp_path: Path) -> None:
     other = duel(tmp_path / "other", {"direct": numbered(*[1] * 14)}).folder
     text = typed("compare", other, log, "--program", "direct").stdout
     assert "direct (today): against direct (other)" in text
-    assert "differ in" in text
+    assert "differ in" in " ".join(text.split())
     assert "programs.auto.type: nothing, now T" in text
 
 
@@ -89,6 +89,30 @@ def test_mistakes_are_told_in_one_message(log: Path, words: list[str], told: str
     result = typed(*[log if word == "LOG" else word for word in words], status=2)
     assert told in result.stderr
     assert "next: " in result.stderr
+
+
+def test_errors_of_some_epochs_are_told_by_sample(tmp_path: Path) -> None:
+    told: dict[str, dict[str, Any]] = {
+        "a": {f"q{at}": [1, 1] for at in range(9)},
+        "b": {f"q{at}": [1, ERROR] for at in range(9)},
+    }
+    log = duel(tmp_path / "log", told).folder
+    text = " ".join(typed("compare", log).stdout.split())
+    assert "samples that ended in an error: 0 before, 9 after; 9 pairs rest on the epochs" in text
+    assert "no pair in" not in text
+    found: Any = json.loads(typed("compare", log, "--json").stdout)
+    assert found["comparisons"][0]["differences"][0]["errors"] == [0, 9]
+
+
+def test_logs_that_were_scored_with_another_tau_are_refused(log: Path, tmp_path: Path) -> None:
+    other = duel(tmp_path / "other", {"direct": numbered(*[1] * 14)}, tau=0.9).folder
+    for words in (
+        ("compare", log, other),
+        ("gate", log, "--baseline", other, "--margin", 0.1, "--program", "direct"),
+    ):
+        result = typed(*words, status=2)
+        assert "not computed alike" in result.stderr
+        assert "next: spantree rescore" in " ".join(result.stderr.split())
 
 
 def test_a_gate_passes_fails_or_does_not_know(tmp_path: Path) -> None:

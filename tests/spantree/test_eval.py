@@ -18,6 +18,7 @@ from typer.testing import CliRunner, Result
 
 from evals.log import read_log, stable
 from evals.progress import Moment
+from evals.results import results
 from spantree.cli.app import build
 from spantree.cli.progress import Lines, metric_words
 from tests.evals.small_set import SmallSet, small_set
@@ -140,6 +141,48 @@ def test_json_is_one_object_with_everything(trains: SmallSet, tmp_path: Path) ->
     }
     assert told["latency"]["retrieve"]["timed"] == 3
     assert told["log"] == str(tmp_path / "log")
+
+
+def test_broken_gold_is_refused_before_anything_is_measured(
+    trains: SmallSet, tmp_path: Path
+) -> None:
+    """Field reports, "dataset linter (refuse to run)": also on going on; what is not selected does not matter."""
+    path, out = trains.folder / "questions.jsonl", tmp_path / "log"
+    whole = path.read_text()
+    rows = [json.loads(line) for line in whole.splitlines()]
+    for row in rows:
+        if row["split"] == "train":
+            row["gold"][0][0][0]["start"] += 1
+            row["answer"] = {"type": "date", "values": ["20260105"], "accepted": []}
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    refused = evaluate(trains, out)
+    assert (refused.exit_code, refused.stdout) == (2, "")
+    told = " ".join(refused.stderr.split())
+    assert "the gold of the set trains has 8 faults: q1: answer: '20260105' is not of type" in told
+    assert "q1: quote: monday.log" in told
+    assert "and 5 more" in told
+    assert f"spantree sets lint {trains.folder}" in told
+    assert not out.exists()
+    assert evaluate(trains, out, "--split", "test").exit_code == 0
+
+    raw = lines_of(out)
+    rows[0]["gold"] *= 2
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    going_on = evaluate(trains, out, "--split", "test")
+    assert going_on.exit_code == 2
+    assert "q0: duplicate_fact" in going_on.stderr
+    assert lines_of(out) == raw
+    path.write_text(whole)
+    assert evaluate(trains, tmp_path / "other").exit_code == 0
+
+
+def test_answers_that_failed_are_told_beside_the_table(trains: SmallSet, tmp_path: Path) -> None:
+    result = evaluate(
+        trains, tmp_path / "log", "--program", "direct", "--model", "simulated:timeout=1"
+    )
+    [program] = results(read_log(tmp_path / "log")).programs
+    assert program.failed > 0
+    assert f"direct: {program.failed} answers failed: no success, and no error" in result.stdout
 
 
 def test_without_out_the_same_command_finds_its_log_again(trains: SmallSet, tmp_path: Path) -> None:

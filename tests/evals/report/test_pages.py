@@ -1,6 +1,7 @@
 """The report as text: it is whole, escaped, the same each time, and says what the log says."""
 
 import re
+from dataclasses import replace
 from html.parser import HTMLParser
 from pathlib import Path
 
@@ -219,8 +220,22 @@ def found_in(log: EvalLog) -> tuple[list[Finding], Table]:
 
 def test_a_log_of_another_set_is_refused(evaluated: Evaluated) -> None:
     other = evaluated.made.model_copy(update={"questions": evaluated.made.questions[:2]})
-    with pytest.raises(RunError, match="was made with version"):
+    with pytest.raises(RunError, match="was scored with version"):
         report_of([evaluated.log], other, lambda _: evaluated.corpus)
+
+
+def test_the_method_names_the_share_that_the_scores_were_made_with(evaluated: Evaluated) -> None:
+    log = evaluated.log
+    records = []
+    for each in log.records:
+        strict = each.score.model_copy(update={"tau": 0.9}) if each.score else None
+        records.append(each.model_copy(update={"score": strict}))
+    for made, told in (
+        (log, "at least 50%"),
+        (replace(log, records=tuple(records)), "at least 90%"),
+    ):
+        report, _ = report_of([made], evaluated.made, lambda _: evaluated.corpus)
+        assert told in report.method[0]
 
 
 def test_an_unfinished_log_says_so(evaluated: Evaluated) -> None:
