@@ -6,7 +6,7 @@ its place, so that a kill costs the samples in flight and nothing else.
 
 import asyncio
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import dspy
@@ -79,10 +79,7 @@ async def evaluate(
         kept = read_log(out)
         work = _Work(programs, corpora, writer, conduct or Conduct(), listener)
         await work.carry_out({each.id: each for each in questions}, kept)
-    finished = read_log(out)
-    return EvalLog(
-        out, finished.manifest, finished.records, cut=writer.cut, rescored=finished.rescored
-    )
+    return replace(read_log(out), cut=writer.cut)
 
 
 def manifest_of(
