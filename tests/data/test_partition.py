@@ -109,6 +109,7 @@ SNIPPETS = st.one_of(
 @settings(max_examples=150, deadline=None)
 @given(st.lists(SNIPPETS, max_size=40).map("".join), st.sampled_from(NAMES), st.integers(3, 60))
 def test_spans_and_partitions_tile_every_text(text: str, name: str, span: int) -> None:
+    """llama_index#22537: ids are unique, and offsets are those of the piece, not of the whole document."""
     found = cut(text, name, "a.py", chars=3 * span, span=span)
     check_tiling(text, found, chars=3 * span, span=span)
 

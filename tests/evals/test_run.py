@@ -37,6 +37,7 @@ def trains(tmp_path: Path) -> SmallSet:
 def test_every_question_is_asked_once_of_every_program_in_every_epoch(
     trains: SmallSet, tmp_path: Path
 ) -> None:
+    """dspy#9574: dspy.Evaluate runs its last, slow samples more than once."""
     calls: dict[str, list[str]] = {"one": [], "other": []}
     programs = {name: (lambda said=said: Told(answer, said)) for name, said in calls.items()}
     work = evaluate(programs, trains.made, trains.corpora, tmp_path / "log", plan=Plan(epochs=2))
