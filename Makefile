@@ -26,7 +26,7 @@ demo: $(READY) ## answer two questions over the samples that ship, with the embe
 	$(BIN)/spantree ask "Which decisions about audit logs contradict each other?" data/samples/minutes
 
 test: $(READY) ## run the test suite (no network, no model; make test WORKERS=0 runs it in one process)
-	@$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal
+	@$(BIN)/python -m pytest -n $(WORKERS) --dist loadfile
 
 check: format lint typecheck layers ## format, lint, types and layers: the checks of a change
 
