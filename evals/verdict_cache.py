@@ -4,6 +4,7 @@ import hashlib
 import json
 import sqlite3
 import threading
+import weakref
 from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
@@ -45,6 +46,7 @@ class VerdictCache:
             raise RunError(
                 f"the verdicts cannot be kept in {path} ({error})", hint="name another file"
             ) from error
+        weakref.finalize(self, self._connection.close)  # one in memory is nobody's to close
 
     def find(self, key: VerdictKey) -> tuple[SupportVerdict, str] | None:
         """The verdict with its reason, if there is one."""
