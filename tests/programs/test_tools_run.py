@@ -2,6 +2,7 @@
 
 import json
 import sqlite3
+from contextlib import closing
 from typing import Any
 
 import pytest
@@ -188,7 +189,7 @@ def test_the_journal_keeps_no_text_of_the_corpus(lab: Any) -> None:
 
     ran = play(lab, lab.corpus(files), script)
     assert not any("quick brown" in event.model_dump_json() for event in ran.events[2:-1])
-    with sqlite3.connect(lab.journal) as connection:
+    with closing(sqlite3.connect(lab.journal)) as connection:
         texts = [row[0] for row in connection.execute("SELECT body FROM texts")]
     assert not any("quick brown" in text for text in texts)
     assert isinstance(ran.step("t1").observation.payload, Scanned)

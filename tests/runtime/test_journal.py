@@ -2,6 +2,7 @@
 
 import sqlite3
 import threading
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -209,7 +210,7 @@ def test_a_long_text_is_stored_once(path: Path) -> None:
             log.settled(done(call(f"k{number}"), reply=LONG, outputs={"think": LONG}))
         journal.commit(lease, [warned(LONG)])
         assert [each.reply for each in journal.calls("run-1")] == [LONG] * 5
-    with sqlite3.connect(path) as connection:
+    with closing(sqlite3.connect(path)) as connection, connection:
         assert connection.execute("SELECT body FROM texts").fetchall() == [(LONG,)]
     connection.close()
 
