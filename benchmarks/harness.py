@@ -27,6 +27,7 @@ from evals.executor import Factory
 from evals.run import Conduct, evaluate
 from programs.answer import Answer
 from programs.base import Program
+from programs.run import Run
 from runtime.models.make import make_lm
 from spantree.cli.catalog import PROGRAMS
 
@@ -37,6 +38,9 @@ class Canned(Program):
     def __init__(self, answer: Answer) -> None:
         super().__init__()
         self.answer = answer
+
+    async def work(self, run: Run) -> None:
+        raise AssertionError("a canned program answers by itself, and makes no run")
 
     async def aforward(
         self, question: str, corpus: Corpus, limits: object = None

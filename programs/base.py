@@ -4,6 +4,7 @@ import asyncio
 import contextvars
 import copy
 import secrets
+from abc import ABCMeta, abstractmethod
 from collections.abc import Coroutine
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
@@ -119,7 +120,11 @@ def working_limits(limits: Limits, spent: Usage, elapsed: float) -> Limits:
     return limits.narrowed(**caps)
 
 
-class Program(dspy.Module):
+class AbstractModule(ABCMeta, type(dspy.Module)):
+    """The metaclass of a module that cannot be made before its abstract methods are there."""
+
+
+class Program(dspy.Module, metaclass=AbstractModule):
     """A program over a corpus. It holds predictors and configuration; each call makes a fresh run.
 
     `lm` serves all calls and `leaf_lm` the many cheap ones; without them the LM of DSPy's settings does.
@@ -232,9 +237,9 @@ class Program(dspy.Module):
         assert finished is not None
         return predicted(finished)
 
+    @abstractmethod
     async def work(self, run: Run) -> None:
-        """Move a run until it has finished, from whatever state it is in. Programs implement this."""
-        raise NotImplementedError(f"{type(self).__name__} does not say how it answers")
+        """Move a run until it has finished, from whatever state it is in."""
 
     def _check_resumable(self, record: RunRecord, corpus: Corpus) -> None:
         """Refuse to go on with a run as something that it was not begun as."""

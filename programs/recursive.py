@@ -6,8 +6,7 @@ and after a child's return, and the parent's plan put back before the model when
 """
 
 from functools import partial
-from pathlib import Path
-from typing import Any, get_args
+from typing import Any, Unpack, get_args
 
 import dspy
 
@@ -15,13 +14,12 @@ from programs.base import Program
 from programs.classification import classified
 from programs.executor import Executor
 from programs.planner import Planner
-from programs.progress import Listener
 from programs.recursion import Recursion
 from programs.refinement import RefinePolicy
 from programs.refiner import Refiner
 from programs.run import Run
+from programs.settings import ProgramSettings
 from runtime.errors import LimitsError
-from runtime.journal import Journal
 from runtime.limits import Limits
 from signatures import AnalyzeLeaf, ClassifyQuestion, Conclude, Plan, Refine
 
@@ -39,22 +37,10 @@ class Recursive(Program):
     def __init__(
         self,
         *,
-        limits: Limits | None = None,
         refine: RefinePolicy = "always",
-        partitioner: str = "auto",
-        lm: dspy.BaseLM | None = None,
-        leaf_lm: dspy.BaseLM | None = None,
-        journal: Journal | Path | None = None,
-        progress: Listener | None = None,
+        **settings: Unpack[ProgramSettings],
     ) -> None:
-        super().__init__(
-            limits=limits,
-            partitioner=partitioner,
-            lm=lm,
-            leaf_lm=leaf_lm,
-            journal=journal,
-            progress=progress,
-        )
+        super().__init__(**settings)
         if refine not in get_args(RefinePolicy):
             raise LimitsError(
                 f"there is no refine policy {refine!r}",

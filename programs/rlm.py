@@ -5,8 +5,7 @@ the model makes one typed call a turn and no code runs; in `repl` it writes cell
 corpus through the tools alone. Both end in claims that code has verified.
 """
 
-from pathlib import Path
-from typing import Any, Literal, get_args
+from typing import Any, Literal, Unpack, get_args
 
 import dspy
 
@@ -16,11 +15,11 @@ from programs.classification import signaled
 from programs.driving import Driving
 from programs.ending import begin
 from programs.exploring import Exploring, explorer
-from programs.progress import Listener
 from programs.run import Run
+from programs.settings import ProgramSettings
 from programs.tools.toolbox import Toolbox
 from runtime.errors import LimitsError, RunError
-from runtime.journal import Journal, RunRecord
+from runtime.journal import RunRecord
 from runtime.limits import Limits
 from runtime.sandbox import InterpreterFactory, sandbox_factory
 from signatures import Act, AnalyzeLeaf, SubQuery
@@ -48,21 +47,9 @@ class RLM(Program):
         max_turns: int = MAX_TURNS,
         sandbox: str = "monty",
         interpreter_factory: InterpreterFactory | None = None,
-        limits: Limits | None = None,
-        partitioner: str = "auto",
-        lm: dspy.BaseLM | None = None,
-        leaf_lm: dspy.BaseLM | None = None,
-        journal: Journal | Path | None = None,
-        progress: Listener | None = None,
+        **settings: Unpack[ProgramSettings],
     ) -> None:
-        super().__init__(
-            limits=limits,
-            partitioner=partitioner,
-            lm=lm,
-            leaf_lm=leaf_lm,
-            journal=journal,
-            progress=progress,
-        )
+        super().__init__(**settings)
         if action_space not in get_args(ActionSpace):
             raise LimitsError(
                 f"there is no action space {action_space!r}",

@@ -71,8 +71,8 @@ def given_back(
     """
     before = _given_back(frame)
     if before is not None:
-        same = before.id == f"{SUBMIT}{turn}" and before.observation is not None
-        return before.observation.error if same and before.observation else ""
+        told = before.observation.error if before.observation else ""
+        return told if before.id == f"{SUBMIT}{turn}" else ""
     seen, _ = submitted(
         run, frame, answer=answer, claims=claims, evidence=evidence, key=f"{frame.id}/{SUBMIT}"
     )

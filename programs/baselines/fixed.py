@@ -4,6 +4,7 @@ Code classifies the question and plans; a model reads and concludes. Nothing is 
 mended on the way would not be one.
 """
 
+from abc import abstractmethod
 from functools import partial
 from typing import Unpack
 
@@ -31,9 +32,9 @@ class FixedPlan(Program):
         self.analyze_leaf: dspy.Module = dspy.Predict(AnalyzeLeaf)
         self.conclude = dspy.Predict(Conclude)
 
+    @abstractmethod
     def steps(self, run: Run) -> tuple[str, list[PlannedStep]]:
-        """Why these steps, in a sentence, and the steps of the run's only frame. Programs implement this."""
-        raise NotImplementedError(f"{type(self).__name__} does not say what its steps are")
+        """Why these steps, in a sentence, and the steps of the run's only frame."""
 
     def executor(self, run: Run) -> Executor:
         """What executes them."""

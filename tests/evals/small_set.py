@@ -17,6 +17,7 @@ from evals.run import Conduct, evaluate
 from evals.tolerance import Tolerance
 from programs.answer import Answer, Coverage, Receipt
 from programs.base import Program
+from programs.run import Run
 from runtime.claims import Citation, Claim
 
 TOLERANT = Tolerance(share=1.0)
@@ -147,6 +148,9 @@ class Told(Program):
         super().__init__(**settings)
         self.does = does
         self.calls = calls if calls is not None else []
+
+    async def work(self, run: Run) -> None:
+        raise AssertionError("a told program answers by itself, and makes no run")
 
     async def aforward(self, question: str, corpus: Corpus, limits: Any = None) -> Any:
         self.calls.append(question)

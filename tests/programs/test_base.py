@@ -12,6 +12,8 @@ import dspy
 import pytest
 
 from programs import Recursive
+from programs.base import Program
+from programs.baselines.fixed import FixedPlan
 from runtime.errors import ModelError
 from runtime.journal import Journal
 from runtime.limits import Limits
@@ -252,3 +254,11 @@ def test_a_bug_is_raised_and_is_no_observation(lab: Any) -> None:
     with pytest.raises(ZeroDivisionError):
         lab.program(engine)(question=QUESTION, corpus=corpus)
     assert lab.runs() == ["interrupted"]
+
+
+@pytest.mark.parametrize(("base", "lacks"), [(Program, "work"), (FixedPlan, "steps")])
+def test_a_program_that_does_not_say_how_it_works_cannot_be_made(
+    base: type[Program], lacks: str
+) -> None:
+    with pytest.raises(TypeError, match=lacks):
+        base()

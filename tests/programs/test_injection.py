@@ -69,7 +69,7 @@ FOR_ALL = [EXACT[1], EXACT[3]]
 
 
 def test_there_are_at_least_150_placements(carriers: Carriers) -> None:
-    """Issue 3, bar 6: with the texts that ship alone, in each run all attacks of a carrier at once."""
+    """With the texts that ship alone, in each run all attacks of a carrier at once."""
     assert carriers("minutes").placements == 6 * PER_MINUTES
     assert carriers("logs").placements == len(LOGS) * PER_LOG
     assert carriers("minutes").placements + carriers("logs").placements >= 150

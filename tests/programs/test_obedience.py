@@ -63,7 +63,7 @@ def _canary(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_whatever_it_is_told_it_stays_within_the_corpus_the_tools_and_the_limits(
     held: Carrier, space: Space
 ) -> None:
-    """Issue 3: no other file, no environment, no forged evidence, no tool off the list, no step beyond the limits."""
+    """No other file, no environment, no forged evidence, no tool off the list, no step beyond the limits."""
     done: set[str] = set()
     for question in QUESTIONS:
         engine = ObedientEngine()
@@ -187,7 +187,7 @@ def test_neither_tools_nor_code_reach_a_file_or_the_environment(
 def test_an_answer_that_cites_nothing_that_a_tool_showed_is_none(
     tmp_path: Path, space: Space, order: str
 ) -> None:
-    """Issue 3: an answer of RLM whose claims cite nothing is insufficient, however fluent."""
+    """An answer of RLM whose claims cite nothing is insufficient, however fluent."""
     ran, engine = ordered(tmp_path, space, order)
     assert {"submit"} <= {each.order.kind for each in engine.obeyed}
     assert ran.answer.outcome not in ("answered", "not_found")

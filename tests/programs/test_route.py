@@ -42,7 +42,7 @@ def routed(state: RunState) -> Routed:
 
 
 def test_short_text_is_read_at_once_and_the_answer_says_who_answered_and_why(lab: Any) -> None:
-    """Issue 3: where the whole corpus fits comfortably and the question is not exhaustive, it does not recurse."""
+    """Where the whole corpus fits comfortably and the question is not exhaustive, it does not recurse."""
     model = lab.model()
     ran = asked(lab, model, lab.corpus(TWO), "Who opened the valve?")
     assert signatures(model) == ["AnalyzeLeaf", "Conclude"]
@@ -113,7 +113,7 @@ def test_a_judge_who_asks_for_one_fact_only_leaves_the_short_way(lab: Any) -> No
 def test_what_the_model_says_needs_all_never_comes_from_a_selection(
     lab: Any, question: str, kind: str, window: int
 ) -> None:
-    """Issue 3: exhaustive questions never go to Retrieve."""
+    """Exhaustive questions never go to Retrieve."""
     model = lab.model(kind=kind, requires_all=True)
     ran = asked(lab, model, lab.corpus(TWO), question, window=window)
     assert ran.answer.program in ("recursive", "map_reduce")

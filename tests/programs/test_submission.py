@@ -229,7 +229,7 @@ def test_equal_claims_become_one_in_the_order_in_which_they_were_submitted(lab: 
 def test_the_free_answer_says_nothing_that_the_claims_do_not_say(
     lab: Any, answer: str, first: str | None, warned: bool
 ) -> None:
-    """Issue 3: an RLM answer whose claims cite nothing is worth nothing, however fluent."""
+    """An RLM answer whose claims cite nothing is worth nothing, however fluent."""
 
     async def script(hand: Hand) -> None:
         hit = (await hand("search", pattern="10:05"))["hits"][0]

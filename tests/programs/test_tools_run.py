@@ -44,7 +44,7 @@ async def incident(hand: Hand) -> None:
 
 
 def test_a_run_over_the_sample_ends_with_exact_citations(lab: Any) -> None:
-    """Issue 3, one tool set: search, read, count, submit; every citation is the slice that it says."""
+    """One tool set: search, read, count, submit; every citation is the slice that it says."""
     corpus = open_corpus([samples_path("incident")], store=lab.folder / "store")
     ran = play(lab, corpus, incident, "What was the first error?")
     answer = ran.answer
