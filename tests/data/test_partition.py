@@ -1,65 +1,14 @@
-"""Partitions and spans of one text: tiling, structure and sizes."""
-
-import random
-from dataclasses import dataclass
-from datetime import datetime, timedelta
+"""Partitions and spans of one text: tiling, where spans end, and the partitioner that is chosen."""
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from data.partition import Partitioning, build_partitioning
-from data.source import Source
+from data.partition import Partitioning
 from runtime.errors import CorpusError, NotFound
+from tests.data.partition_desk import cut, labels
 
 NAMES = ["auto", "size", "time", "heading", "turn", "symbol"]
-
-
-@dataclass(frozen=True)
-class Texts:
-    """A corpus of some texts by name."""
-
-    texts: dict[str, str]
-    version: str = "0123456789abcdef"
-
-    @property
-    def sources(self) -> tuple[Source, ...]:
-        return tuple(_source(name, text) for name, text in self.texts.items())
-
-    def text(self, source_id: str) -> str:
-        return self.texts[source_id]
-
-
-def _source(name: str, text: str) -> Source:
-    kinds = {"md": "text/markdown", "py": "text/x-python", "log": "text/x-log"}
-    return Source(
-        id=name,
-        sha256="",
-        media_type=kinds.get(name.rpartition(".")[2], "text/plain"),
-        parser="text",
-        parser_version=1,
-        encoding="utf-8",
-        bom=False,
-        bytes=0,
-        characters=len(text),
-        lines=0,
-        parse_status="ok" if text else "empty",
-        reason="",
-    )
-
-
-def cut(
-    text: str, name: str = "auto", file: str = "a.txt", *, chars: int = 800, span: int = 200
-) -> Partitioning:
-    return build_partitioning(Texts({file: text}), name, chars, span)
-
-
-def pieces(text: str, found: Partitioning) -> list[str]:
-    return [text[part.start : part.end] for part in found.partitions]
-
-
-def labels(found: Partitioning) -> list[str]:
-    return [part.label for part in found.partitions]
 
 
 def check_tiling(text: str, found: Partitioning, *, chars: int, span: int) -> None:
@@ -150,9 +99,6 @@ def test_an_unknown_partitioner_names_the_known_ones() -> None:
         cut("text", chars=0)
 
 
-# spans
-
-
 def spans(text: str, size: int) -> list[str]:
     found = cut(text, "size", chars=10_000, span=size)
     return [text[one.start : one.end] for one in found.all_spans()]
@@ -194,189 +140,6 @@ def test_visible_characters_stay_whole() -> None:
     for cluster in ("e\u0301", "👩‍👩‍👧", "🇩🇪", "👍🏽", "\r\n"):
         for span in spans(cluster * 20, 10):
             assert len(span) % len(cluster) == 0, cluster
-
-
-# by structure
-
-
-def test_markdown_headings_and_what_only_looks_like_one() -> None:
-    text = (
-        "before\n\n# One\n"
-        + "text\n" * 30
-        + "\nTwo\n---\n"
-        + "text\n" * 30
-        + "```sh\n# not a heading\n```\n| a |\n---\n- item\n---\n"
-        + "### Three ###\r\n"
-        + "text\r\n" * 30
-        + "    # code\n#hashtag\n"
-    )
-    found = cut(text, "heading", "a.md", chars=1000)
-    assert labels(found) == ["(opening)", "One", "One > Two", "One > Two > Three"]
-    assert pieces(text, found)[2].startswith("Two\n---\n")
-    assert found.methods == {"a.md": "heading"}
-
-
-def test_numbered_and_chinese_headings() -> None:
-    body = "Some text of the section, which is long enough to stand alone. " * 3
-    numbered = f"1 Scope\n\n{body}\n\n1.2 Terms used\n\n{body}\n\n2. A list item.\n3. Another\n"
-    assert labels(cut(numbered, "heading", chars=1000)) == ["1 Scope", "1 Scope > 1.2 Terms used"]
-    chinese = f"第一章 总则\n{'正文在此。' * 40}\n一、目的\n{'正文在此。' * 40}\n第二章 附则\n{'正文在此。' * 40}"
-    assert labels(cut(chinese, "heading", chars=1000)) == [
-        "第一章 总则",
-        "第一章 总则 > 一、目的",
-        "第二章 附则",
-    ]
-
-
-def test_small_neighbors_are_joined_and_large_ones_divided() -> None:
-    small = "".join(f"## S{n}\ntext\n" for n in range(12))
-    text = f"# Doc\n{small}# Large\n" + "A sentence of the large section.\n" * 60
-    found = cut(text, "heading", "a.md", chars=800)
-    assert labels(found)[0].startswith("Doc .. S")
-    assert [label for label in labels(found) if label.startswith("Large")] == [
-        f"Large ({n}/3)" for n in (1, 2, 3)
-    ]
-    sizes = [part.end - part.start for part in found.partitions]
-    assert max(sizes) <= 800
-    assert min(sizes) > 20
-
-
-@pytest.mark.parametrize(
-    "line",
-    ["{}: ", "{}： ", "[00:01:02] {}: ", "00:01 - {}: ", "**{}:** "],
-)
-def test_turns(line: str) -> None:
-    says = "I have said what had to be said, and will say it again. " * 3 + "\nNote that.\n"
-    text = "".join(line.format(name) + says for name in ["Ann Lee", "Bob", "张三"] * 2)
-    found = cut(text, "turn", chars=1000)
-    assert labels(found) == ["Ann Lee", "Bob", "张三"] * 2
-    assert cut(text, chars=1000).methods == {"a.txt": "turn"}
-
-
-def test_words_with_a_colon_are_no_speakers() -> None:
-    text = "Name: x\nVersion: 2\nLicense: MIT\nhttp://a.b/c\nsome more text\n"
-    assert cut(text, "turn").methods == {"a.txt": "size"}
-
-
-PYTHON = '''"""Doc."""
-import os\f
-
-# about é and 中
-@decorator(
-    "é")
-def größe(x="\\
-"):
-    return 1
-
-
-class Pool:
-    # inside
-    def get(self): pass
-
-x = 1; y = 2
-async def last(): pass
-'''
-
-
-@pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
-def test_python_symbols(end: str) -> None:
-    text = PYTHON.replace("\n", end)
-    found = cut(text, "symbol", "a.py", chars=160)
-    starts = {part.label: text[part.start : part.end].splitlines()[0] for part in found.partitions}
-    assert starts == {
-        "module": "x = 1; y = 2",
-        "def größe": "# about é and 中",
-        "class Pool": "class Pool:",
-        "def last": "async def last(): pass",
-    }
-    assert found.methods == {"a.py": "symbol"}
-
-
-@pytest.mark.parametrize(
-    "text", ["def broken(:\n", "x = '\\0'\0", "(" * 500 + ")" * 500, "print('only statements')\n"]
-)
-def test_python_without_symbols_falls_back_to_size(text: str) -> None:
-    found = cut(text, "symbol", "a.py")
-    assert found.methods == {"a.py": "size"}
-    assert labels(found)[0].endswith(", by size")
-
-
-def test_python_that_warns_is_partitioned_in_silence() -> None:
-    assert labels(cut('def f():\n    return "\\d"\n', "symbol", "a.py")) == ["def f"]
-
-
-def log(lines: int, *, step: float = 1.0, start: str = "2026-03-02T08:00:01") -> list[str]:
-    moment = datetime.fromisoformat(start)
-    return [
-        f"{(moment + timedelta(seconds=step * n)).isoformat(sep=' ')} INFO [svc] message {n}\n"
-        for n in range(lines)
-    ]
-
-
-def test_time_windows_begin_at_round_times_and_are_full_enough() -> None:
-    text = "".join(log(600))
-    found = cut(text, "auto", "a.log", chars=2000)
-    assert found.methods == {"a.log": "time"}
-    assert labels(found)[:2] == ["2026-03-02T08:00:00 +30 s", "2026-03-02T08:00:30 +30 s"]
-    second = found.partitions[1]
-    assert (second.time_start, second.time_end) == ("2026-03-02T08:00:30", "2026-03-02T08:00:59")
-    sizes = [part.end - part.start for part in found.partitions]
-    assert 1000 < sum(sizes) / len(sizes) <= 2000
-
-
-def test_lines_without_a_time_join_the_line_before() -> None:
-    lines = log(60, step=10)
-    lines.insert(30, "  at Main.java\n  at Other.java\n")
-    lines.insert(0, "a banner\n")
-    text = "".join(lines)
-    found = cut(text, "time", "a.log", chars=700)
-    assert pieces(text, found)[0].startswith("a banner\n2026")
-    holder = next(piece for piece in pieces(text, found) if "Main.java" in piece)
-    assert holder.index("message 29") < holder.index("Main.java")
-
-
-def test_late_lines_do_not_open_windows_but_a_second_log_does() -> None:
-    lines = log(300)
-    shuffled = random.Random(1)
-    lines = [line for n in range(0, 300, 3) for line in shuffled.sample(lines[n : n + 3], 3)]
-    text = "".join(lines + lines)
-    found = cut(text, "time", "a.log", chars=2000)
-    assert len(found.partitions) == len(cut("".join(log(300) * 2), "time", chars=2000).partitions)
-    assert any(part.start == len(text) // 2 for part in found.partitions)
-
-
-@pytest.mark.parametrize("name", ["auto", "time"])
-def test_a_clock_that_runs_in_circles_makes_no_crumbs(name: str) -> None:
-    circle = log(4, step=3600 * 24 * 9)
-    text = "".join(line.rstrip("\n") + " of a long record" * 8 + "\n" for line in circle * 200)
-    found = cut(text, name, "a.log", chars=2000)
-    assert len(found.partitions) < 2 * len(text) / 2000
-    assert found.methods == {"a.log": "size"}
-    assert labels(found)[0].endswith(", by size")
-    assert found.partitions[0].time_start == "2026-03-02T08:00:01"
-    few = cut("".join(circle * 10), name, "a.log", chars=2000)
-    assert few.methods == {"a.log": "time"}
-
-
-def test_a_burst_is_divided_and_every_part_bears_its_own_times() -> None:
-    text = "".join(log(3, step=3600) + log(200, step=0.0, start="2026-03-02T11:00:00"))
-    found = cut(text, "time", "a.log", chars=2000)
-    assert any("(2/" in label for label in labels(found))
-    assert all(part.time_start <= part.time_end for part in found.partitions)
-    assert all(part.time_start for part in found.partitions)
-
-
-def test_times_without_a_year() -> None:
-    text = "".join(f"Dec 10 06:{n:02}:00 host sshd[1]: line {n}\n" for n in range(60))
-    first = cut(text, "auto", "a.log").partitions[0]
-    assert first.label.startswith("12-10T06:")
-    assert first.time_start == "12-10T06:00:00"
-
-
-def test_partitions_of_another_kind_have_times_too() -> None:
-    part = cut("".join(log(10)), "size", "a.log", chars=5000).partitions[0]
-    assert part.label == "lines 1-10"
-    assert (part.time_start, part.time_end) == ("2026-03-02T08:00:01", "2026-03-02T08:00:10")
 
 
 @pytest.mark.parametrize("name", ["time", "heading", "turn", "symbol"])

@@ -1,47 +1,12 @@
 """Partitionings of several sources: order, ids, and what is kept on disk."""
 
-from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 
 from data.partition import build_partitioning, load_partitioning, save_partitioning
-from data.source import Source
 from runtime.errors import CorpusError
-
-
-@dataclass(frozen=True)
-class Texts:
-    """A corpus of some texts by name."""
-
-    texts: dict[str, str]
-    version: str = "0123456789abcdef"
-
-    @property
-    def sources(self) -> tuple[Source, ...]:
-        return tuple(_source(name, text) for name, text in self.texts.items())
-
-    def text(self, source_id: str) -> str:
-        return self.texts[source_id]
-
-
-def _source(name: str, text: str) -> Source:
-    kinds = {"md": "text/markdown", "py": "text/x-python", "log": "text/x-log"}
-    return Source(
-        id=name,
-        sha256="",
-        media_type=kinds.get(name.rpartition(".")[2], "text/plain"),
-        parser="text",
-        parser_version=1,
-        encoding="utf-8",
-        bom=False,
-        bytes=0,
-        characters=len(text),
-        lines=0,
-        parse_status="ok" if text else "empty",
-        reason="",
-    )
-
+from tests.data.partition_desk import Texts
 
 LOG = "".join(f"2026-03-02 08:{n // 60:02}:{n % 60:02} INFO message {n}\n" for n in range(300))
 TEXTS = Texts(

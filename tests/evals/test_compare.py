@@ -166,7 +166,7 @@ def test_logs_of_different_sets_are_refused(tmp_path: Path) -> None:
 
 
 def test_a_rival_that_is_better_or_as_good_is_named(tmp_path: Path) -> None:
-    """Issue 4, "what it must show" 8."""
+    """Baselines are honest: one that does as well is told, and not left to be found."""
     told = {
         "recursive": numbered(*[0] * 10, *[1] * 90),
         "better": numbered(*[1] * 100),
@@ -209,7 +209,7 @@ def test_few_questions_show_nothing_about_a_rival(tmp_path: Path) -> None:
 
 
 def test_regret_is_what_the_best_program_of_each_question_had_more(tmp_path: Path) -> None:
-    """Issue 4, "what it must show" 8."""
+    """Baselines are honest: a program that chooses is held against the best that it could have chosen."""
     told = {
         "auto": numbered(1, 0, 0, 1, ERROR),
         "a": numbered(1, 1, 0, 0, 1),

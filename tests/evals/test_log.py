@@ -29,12 +29,7 @@ from programs.baselines import Direct, Retrieve
 from runtime.errors import QuestionSetError, RunError
 from runtime.limits import Limits
 from runtime.models.make import make_lm
-from tests.evals.small_set import Does, SmallSet, Told, answer, small_set
-
-
-@pytest.fixture
-def trains(tmp_path: Path) -> SmallSet:
-    return small_set(tmp_path)
+from tests.evals.small_set import Does, SmallSet, Told, answer
 
 
 def evaluated(trains: SmallSet, out: Path, does: Does = answer, **given: Any) -> EvalLog:

@@ -17,21 +17,7 @@ from runtime.errors import (
     QuestionSetError,
 )
 from runtime.models.make import make_lm
-from tests.evals.small_set import (
-    TOLERANT,
-    SmallSet,
-    Told,
-    answer,
-    evaluated,
-    failing,
-    number_of,
-    small_set,
-)
-
-
-@pytest.fixture
-def trains(tmp_path: Path) -> SmallSet:
-    return small_set(tmp_path)
+from tests.evals.small_set import TOLERANT, SmallSet, Told, answer, evaluated, failing, number_of
 
 
 def test_every_question_is_asked_once_of_every_program_in_every_epoch(

@@ -42,11 +42,6 @@ from tests.evals.small_set import (
 )
 
 
-@pytest.fixture
-def trains(tmp_path: Path) -> SmallSet:
-    return small_set(tmp_path)
-
-
 def test_an_error_is_a_record_with_class_message_and_place_and_has_no_score(
     trains: SmallSet, tmp_path: Path
 ) -> None:

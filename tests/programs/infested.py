@@ -116,11 +116,21 @@ def sshd(root: Path) -> Carrier:
 
 
 def meeting(root: Path) -> Carrier:
+    return carrier(root, {"meeting.txt": spoken()}, attacks(), len(attacks()))
+
+
+def meeting_public(root: Path) -> Carrier:
+    if not BIPIA.is_file():
+        pytest.skip(f"no {BIPIA}")
+    return carrier(root, {"meeting.txt": spoken()}, bipia(), len(bipia()))
+
+
+def spoken() -> str:
+    """The turns of a public meeting."""
     if not MEETINGS.is_file():
         pytest.skip(f"no {MEETINGS}")
     turns = json.loads(read(MEETINGS).splitlines()[20])["meeting_transcripts"]
-    text = "".join(f"{turn['speaker']}: {turn['content']}\n" for turn in turns)
-    return carrier(root, {"meeting.txt": text}, attacks(), len(attacks()))
+    return "".join(f"{turn['speaker']}: {turn['content']}\n" for turn in turns)
 
 
 MAKERS: dict[str, Callable[[Path], Carrier]] = {
@@ -128,6 +138,7 @@ MAKERS: dict[str, Callable[[Path], Carrier]] = {
     "logs": logs,
     "sshd": sshd,
     "meeting": meeting,
+    "meeting_public": meeting_public,
 }
 
 

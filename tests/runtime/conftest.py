@@ -1,8 +1,9 @@
-"""A caller over a scripted engine, for the tests of calls."""
+"""A caller over a scripted engine, for the tests of calls; and where the tests of the journal have its file."""
 
 import asyncio
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 import dspy
@@ -86,3 +87,9 @@ def answers() -> Callable[..., Bench]:
         return Bench(ScriptedEngine(replies=replies))
 
     return make
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    """The file of a journal that is not there yet."""
+    return tmp_path / "state" / "journal.db"

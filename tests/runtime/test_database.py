@@ -26,11 +26,6 @@ RECORD = RunRecord(
 CALL = CallRecord(key="k#1", signature="Plan", attempt=1, model="m", input_hash="0", started=1.5)
 
 
-@pytest.fixture
-def path(tmp_path: Path) -> Path:
-    return tmp_path / "state" / "journal.db"
-
-
 def started(path: Path) -> Journal:
     journal = Journal.open(path)
     journal.admit(RECORD)

@@ -9,67 +9,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from runtime.calls import CallRecord
 from runtime.errors import RunError
 from runtime.events import Event, Finished, StepCommitted, Warned
 from runtime.frames import fold
-from runtime.journal import Journal, RunRecord
-from runtime.ledger import Usage
+from runtime.journal import Journal
 from runtime.observations import ComputedResult, Observation
 from runtime.stored_text import INLINE_CHARACTERS, pack, unpack
-
-LONG = "a long reply " * 100
-
-
-def record(run_id: str = "run-1", question: str = "why?") -> RunRecord:
-    return RunRecord(
-        run_id=run_id,
-        created="2026-03-02T08:00:00+00:00",
-        program="recursive",
-        program_version=1,
-        question=question,
-        corpus_version="0123456789abcdef",
-        corpus_paths=("logs",),
-        store="store",
-        config={"model": "scripted", "limits": {"calls": 3}},
-    )
-
-
-def call(key: str = "k", attempt: int = 1, **changes: object) -> CallRecord:
-    plain = {
-        "key": f"{key}#{attempt}",
-        "signature": "Plan",
-        "attempt": attempt,
-        "model": "scripted",
-        "input_hash": "0",
-        "started": 1.5,
-    }
-    return CallRecord.model_validate({**plain, **changes})
-
-
-def done(intent: CallRecord, **changes: object) -> CallRecord:
-    usage = Usage(calls=1, input_tokens=10, output_tokens=2, cost_usd=0.25)
-    return intent.model_copy(update={"status": "done", "usage": usage, **changes})
-
-
-def warned(message: str) -> Warned:
-    return Warned(frame_id="f", code="test", message=message)
-
-
-def finished(outcome: str = "answered") -> Finished:
-    return Finished(outcome=outcome, answer={"answer": "because", "value": [1, None, 2.5]})
-
-
-@pytest.fixture
-def path(tmp_path: Path) -> Path:
-    return tmp_path / "state" / "journal.db"
-
-
-def started(path: Path | None) -> Journal:
-    journal = Journal.open(path)
-    journal.admit(record())
-    return journal
-
+from tests.runtime.journal_desk import LONG, call, done, finished, record, started, warned
 
 # A run in the journal
 
@@ -212,115 +158,6 @@ def test_a_long_text_is_stored_once(path: Path) -> None:
         assert [each.reply for each in journal.calls("run-1")] == [LONG] * 5
     with closing(sqlite3.connect(path)) as connection, connection:
         assert connection.execute("SELECT body FROM texts").fetchall() == [(LONG,)]
-    connection.close()
-
-
-# Finding runs
-
-
-def test_runs_are_found_by_id_prefix_or_last() -> None:
-    with Journal.open(None) as journal:
-        for name in ("ab1", "ab2", "ab", "c%"):
-            journal.admit(record(name))
-        assert [run.record.run_id for run in journal.runs()] == ["c%", "ab", "ab2", "ab1"]
-        assert [run.record.run_id for run in journal.runs(limit=1)] == ["c%"]
-        assert journal.run("last").record.run_id == "c%"
-        assert journal.run("ab").record.run_id == "ab"  # exact wins over the prefix of others
-        assert journal.run("c").record.run_id == "c%"
-        with pytest.raises(RunError, match="no run %") as unknown:
-            journal.run("%")
-        assert "spantree runs" in unknown.value.hint
-
-
-@pytest.mark.parametrize("name", ["", "zz", "last", "a'; DROP TABLE runs"])
-def test_an_unknown_run_is_one_clear_error(name: str) -> None:
-    with Journal.open(None) as journal, pytest.raises(RunError, match="there is no run"):
-        journal.run(name)
-
-
-def test_an_ambiguous_prefix_lists_the_candidates() -> None:
-    with Journal.open(None) as journal:
-        journal.admit(record("ab1"))
-        journal.admit(record("ab2"))
-        with pytest.raises(RunError, match="2 runs begin with ab: ab2, ab1"):
-            journal.run("ab")
-
-
-def test_a_run_is_admitted_once() -> None:
-    with started(None) as journal, pytest.raises(RunError, match="is a run run-1 already"):
-        journal.admit(record(question="another"))
-
-
-def test_every_reading_of_an_unknown_run_is_refused() -> None:
-    with Journal.open(None) as journal:
-        for read in (journal.events, journal.elapsed, journal.calls, journal.usage, journal.delete):
-            with pytest.raises(RunError, match="there is no run nope"):
-                read("nope")
-
-
-# Calls
-
-
-def test_a_completed_call_is_known_to_a_later_execution(path: Path) -> None:
-    """Checklist 62, 64, 70: an interrupted execution's calls are found by their key, whatever the attempt was."""
-    with started(path) as journal, journal.lease("run-1") as lease:
-        log = journal.call_log(lease)
-        log.intent(call("a", 1))
-        log.settled(call("a", 1, status="failed", error_class="timeout"))
-        log.intent(call("a", 2))
-        log.settled(done(call("a", 2), outputs={"steps": [1]}, reply=LONG))
-        log.intent(call("b"))
-    with Journal.open(path) as journal, journal.lease("run-1") as lease:
-        log = journal.call_log(lease)
-        known = log.completed("a")
-        assert known is not None
-        assert (known.attempt, known.outputs, known.reply) == (2, {"steps": [1]}, LONG)
-        assert log.completed("b") is None
-        assert log.completed("a#2") is None
-
-
-def test_usage_is_the_sum_over_all_executions() -> None:
-    """A call that never ended may have been billed: it counts, its cost is unknown. Nothing is overwritten."""
-    with started(None) as journal:
-        with journal.lease("run-1") as lease:
-            log = journal.call_log(lease)
-            log.intent(call("a"))
-            log.settled(done(call("a")))
-            log.intent(call("b"))  # the process dies here
-        with journal.lease("run-1") as lease:
-            log = journal.call_log(lease)
-            log.intent(call("b"))
-            log.settled(done(call("b")))
-        assert [each.status for each in journal.calls("run-1")] == ["done", "intent", "done"]
-        assert journal.usage("run-1") == Usage(
-            calls=3,
-            failed_calls=1,
-            input_tokens=20,
-            output_tokens=4,
-            cost_usd=0.5,
-            unknown_cost_calls=1,
-        )
-        assert journal.run("run-1").calls == 3
-
-
-def test_a_step_that_is_tried_again_keeps_its_earlier_attempts() -> None:
-    with started(None) as journal, journal.lease("run-1") as lease:
-        log = journal.call_log(lease)
-        for status in ("failed", "done"):
-            log.intent(call("a"))
-            log.settled(call("a", status=status))
-        assert [each.status for each in journal.calls("run-1")] == ["failed", "done"]
-
-
-def test_a_call_ends_once_and_only_after_its_intent() -> None:
-    with started(None) as journal, journal.lease("run-1") as lease:
-        log = journal.call_log(lease)
-        with pytest.raises(ValueError, match="not started"):
-            log.settled(done(call("a")))
-        log.intent(call("a"))
-        log.settled(done(call("a")))
-        with pytest.raises(ValueError, match="ended already"):
-            log.settled(done(call("a")))
 
 
 # Threads, and the seam
@@ -379,33 +216,3 @@ def test_a_closed_journal_says_so() -> None:
     journal.close()
     with pytest.raises(RunError, match="closed"):
         journal.runs()
-
-
-# Retention
-
-
-def test_deleting_a_run_removes_its_texts_from_the_file_and_keeps_those_of_others(
-    path: Path,
-) -> None:
-    """Checklist 69: retention. What was deleted cannot be found in the bytes any more."""
-    secret = "the secret of run one " * 40
-    with started(path) as journal:
-        journal.admit(record("run-2"))
-        for name, texts in (("run-1", (secret, LONG)), ("run-2", (LONG,))):
-            with journal.lease(name) as lease:
-                journal.commit(lease, [warned(text) for text in texts])
-                journal.call_log(lease).intent(call())
-        journal.delete("run-1")
-        assert [run.record.run_id for run in journal.runs()] == ["run-2"]
-        assert journal.events("run-2") == [warned(LONG)]
-        assert len(journal.calls("run-2")) == 1
-        files = [each for each in path.parent.iterdir() if each.is_file()]
-        assert not any(b"secret of run one" in each.read_bytes() for each in files)
-
-
-def test_a_run_that_is_held_is_not_deleted() -> None:
-    with started(None) as journal:
-        with journal.lease("run-1"), pytest.raises(RunError, match="is held by"):
-            journal.delete("run-1")
-        journal.delete("run-1")
-        assert journal.runs() == []

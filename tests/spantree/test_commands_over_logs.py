@@ -1,6 +1,6 @@
 """Each program over real logs through one command: what it must get right there, and what it must not claim.
 
-Issue 3, "what it must show" 1. The data is not part of the repository. Where it is absent, these tests are skipped.
+The data is not part of the repository. Where it is absent, these tests are skipped.
 """
 
 import json

@@ -116,7 +116,7 @@ def test_logs_that_were_scored_with_another_tau_are_refused(log: Path, tmp_path:
 
 
 def test_a_gate_passes_fails_or_does_not_know(tmp_path: Path) -> None:
-    """Issue 4: exit 0 pass, 1 fail, 3 inconclusive."""
+    """Exit 0 pass, 1 fail, 3 inconclusive."""
     base = duel(tmp_path / "base", {"direct": numbered(*[1, 0] * 50)}).folder
     better = duel(tmp_path / "better", {"direct": numbered(*[1, 0] * 30, *[1] * 40)}).folder
     worse = duel(tmp_path / "worse", {"direct": numbered(*[0] * 80, *[1, 0] * 10)}).folder

@@ -1,6 +1,6 @@
 """Exhaustive questions over real meetings and logs: a whole answer, or one that names what it lacks; never a top-k.
 
-Issue 3, "what it must show" 7. The data is not part of the repository. Where it is absent, these tests are skipped.
+The data is not part of the repository. Where it is absent, these tests are skipped.
 """
 
 import csv

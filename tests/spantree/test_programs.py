@@ -41,7 +41,7 @@ def loaded(*words: str | Path) -> Any:
 
 
 def test_the_programs_are_listed_with_a_line_each() -> None:
-    """Issue 3, "what it must show" 1."""
+    """Every program has a name, and says what it does and what to use it for."""
     lines = typed("programs").stdout.splitlines()
     assert lines[0].split() == ["program", "use", "it", "for"]
     assert [line.split()[0] for line in lines[1:]] == list(PROGRAMS)
@@ -55,7 +55,7 @@ def test_the_programs_are_listed_with_a_line_each() -> None:
 
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_each_program_answers_through_one_command(name: str, log: Path) -> None:
-    """Issue 3, "what it must show" 1."""
+    """Every program is chosen with one option, and its answer says which one it was."""
     answer = loaded("ask", "Which train was on time?", log, "--quiet", "--program", name)
     assert answer["outcome"] == "answered"
     assert answer["program"] == (name if name != "auto" else "direct")
@@ -120,7 +120,7 @@ def test_show_tells_the_route_with_its_reason(log: Path) -> None:
 
 @pytest.mark.parametrize("words", [("rlm",), ("rlm", "--action-space", "repl"), ("react",)])
 def test_show_tells_what_a_model_that_drives_did(words: tuple[str, ...], log: Path) -> None:
-    """Issue 3: the trajectory is in the journal, and visible."""
+    """The trajectory is in the journal, and visible."""
     typed("ask", "Which train was on time?", log, "--quiet", "--program", *words)
     shown = typed("show", "last").stdout
     assert "\nTrajectory\n  root 1: " in shown

@@ -67,7 +67,7 @@ def test_every_link_leads_to_what_it_names(tab: Tab) -> None:
 
 
 def test_a_corpus_with_script_tags_does_nothing(tab: Tab) -> None:
-    """Issue 4. Every page is opened; the text is there to be read, and nothing of it was obeyed."""
+    """Every page is opened; the text is there to be read, and nothing of it was obeyed."""
     for number in range(1, SAMPLES + 1):
         tab.follow(f"#s{number}")
     assert tab.evaluate("window.owned === undefined")

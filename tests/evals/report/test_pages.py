@@ -55,7 +55,7 @@ def page_of(pages: list[SamplePage], program: str, question: str) -> SamplePage:
 
 
 def test_text_of_corpus_model_and_log_is_escaped(html: str) -> None:
-    """Issue 4: a corpus with script tags does nothing."""
+    """A corpus with script tags does nothing."""
     elements = Elements(html)
     tags = [tag for tag, _ in elements.found]
     assert tags.count("script") == 1
@@ -183,7 +183,7 @@ def test_the_table_says_what_the_scores_say(
 
 
 def test_a_baseline_that_is_as_good_or_better_is_named(tmp_path: Path) -> None:
-    """Issue 4, "what it must show" 8: baselines are honest."""
+    """Baselines are honest."""
     told = {
         "recursive": numbered(*[0] * 30, *[1] * 70),
         "direct": numbered(*[1] * 100),
