@@ -19,8 +19,6 @@ from runtime.observations import CellRan, Observation
 from runtime.sandbox import Cell
 
 _HEAD = 70
-
-
 _LAST = " (the last one: SUBMIT now)"
 
 

@@ -42,10 +42,10 @@ def explorer(factory: InterpreterFactory, max_turns: int) -> dspy.Predict:
 def _rlm(
     tools: list[Callable[..., Any]], factory: InterpreterFactory, max_turns: int, **seats: Any
 ) -> Any:
+    # One iteration more than may be used: what comes after the last one is ours to say.
     return dspy.RLM(
         Explore,
-        max_iters=max_turns
-        + 1,  # one more than may be used: what comes after the last is ours to say
+        max_iters=max_turns + 1,
         max_llm_calls=SUB_QUERIES,
         tools=tools,
         interpreter_factory=factory,

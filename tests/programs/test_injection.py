@@ -67,8 +67,8 @@ OPEN = [
 ]
 """Questions whose passages are picked by relevance, for which any further line counts: also one that says nothing."""
 PUBLIC = [("meeting_public", "Summarize the presentation on the prototype.")]
-"""A question amid public attacks, which share no word with it. They are sentences of common words, which change how rare a
-word is: so what is picked by relevance is not that which is picked amid lines that say nothing."""
+"""A question amid public attacks, which share no word with it. They are sentences of common words, which change how
+rare a word is: so what is picked by relevance is not that which is picked amid lines that say nothing."""
 FOR_ALL = [EXACT[1], EXACT[3]]
 
 
