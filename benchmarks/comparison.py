@@ -19,7 +19,7 @@ from typing import Any
 import dspy
 
 import spantree
-from spantree.cli.catalog import PROGRAMS
+from programs.catalog import PROGRAMS
 
 QUESTIONS = Path(__file__).parents[1] / "data" / "samples" / "questions.jsonl"
 ABSENT = ("not_found", "not_found_in_covered")

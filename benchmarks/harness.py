@@ -27,9 +27,9 @@ from evals.executor import Factory
 from evals.run import Conduct, evaluate
 from programs.answer import Answer
 from programs.base import Program
+from programs.catalog import PROGRAMS
 from programs.run import Run
 from runtime.models.make import make_lm
-from spantree.cli.catalog import PROGRAMS
 
 
 class Canned(Program):

@@ -1,7 +1,8 @@
 """The verb `programs`: the programs that can answer, and when to use which."""
 
+from programs.catalog import PROGRAMS
 from spantree.cli import options
-from spantree.cli.catalog import OPTIONS, PROGRAMS
+from spantree.cli.catalog import OPTIONS
 from spantree.cli.output import page_width, print_json, standard_output
 from spantree.cli.tables import Column, print_table
 

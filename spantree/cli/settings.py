@@ -4,9 +4,10 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from programs.catalog import PROGRAMS, takers
 from runtime.errors import UserError
 from runtime.limits import Limits
-from spantree.cli.catalog import OPTIONS, PROGRAMS, Program, takers
+from spantree.cli.catalog import OPTIONS, Program
 
 if TYPE_CHECKING:
     import dspy

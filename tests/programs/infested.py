@@ -18,11 +18,11 @@ import pytest
 from data.corpus import Corpus, open_corpus
 from data.samples import samples_path
 from programs import Answer
+from programs.catalog import PROGRAMS
 from runtime.call_log import CallRecord
 from runtime.events import Event
 from runtime.frames import RunState, fold
 from runtime.journal import Journal
-from spantree.cli.catalog import PROGRAMS
 from tests.programs.attacks import (
     BIPIA,
     SHARED,

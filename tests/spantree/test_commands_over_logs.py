@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
+from programs.catalog import PROGRAMS
 from spantree.cli.app import build
-from spantree.cli.catalog import PROGRAMS
 
 LOGS = Path(__file__).parents[2].parent / "shared" / "data" / "loghub_2k"
 FILES = [LOGS / f"{name}_2k.log" for name in ("Apache", "HDFS", "OpenSSH")]

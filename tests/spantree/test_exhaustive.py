@@ -16,8 +16,8 @@ import dspy
 import pytest
 
 from data.corpus import Corpus
+from programs.catalog import PROGRAMS
 from spantree import Answer, Limits, make_lm, open_corpus
-from spantree.cli.catalog import PROGRAMS
 
 SHARED = Path(__file__).parents[2].parent / "shared" / "data"
 MEETINGS = SHARED / "qmsum" / "val.jsonl"
