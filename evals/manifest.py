@@ -17,6 +17,7 @@ from runtime.errors import RunError
 MANIFEST = "manifest.json"
 SCHEMA = 1
 _SHOWN = 60
+_TOLD = 5
 
 
 class Part(BaseModel):
@@ -117,8 +118,20 @@ def read_manifest(folder: Path) -> Manifest:
         ) from error
 
 
-def differences(old: Manifest, new: Manifest) -> list[str]:
-    """What makes two evaluations differ, each as `where: old, now new`."""
+def check_same(folder: Path, kept: BaseModel, asked: BaseModel, what: str) -> None:
+    """Raise RunError if what a folder holds (`what`: "evaluation") is not what was asked for."""
+    changed = differences(kept, asked)
+    if changed:
+        more = [f"and {len(changed) - _TOLD} more"] if len(changed) > _TOLD else []
+        told = "\n  ".join([*changed[:_TOLD], *more])
+        raise RunError(
+            f"{folder} holds another {what}:\n  {told}",
+            hint=f"choose another folder (--out), or ask for what that {what} was begun with",
+        )
+
+
+def differences(old: BaseModel, new: BaseModel) -> list[str]:
+    """What makes two manifests differ but for their notes, each as `where: old, now new`."""
     before, after = (_leaves(m.model_dump(mode="json", exclude={"notes"})) for m in (old, new))
     first, second = dict(before), dict(after)
     return [

@@ -80,8 +80,8 @@ def program_identity(program: Program) -> ProgramIdentity:
         version=program.version,
         configuration=program.configuration(program.limits),
         parameters={
-            "model": _parameters(program.main_lm or dspy.settings.lm),
-            "leaf_model": _parameters(program.leaf_lm or program.main_lm or dspy.settings.lm),
+            "model": model_parameters(program.main_lm or dspy.settings.lm),
+            "leaf_model": model_parameters(program.leaf_lm or program.main_lm or dspy.settings.lm),
         },
         state=_hashed(state),
         signatures=_hashed(signatures),
@@ -106,7 +106,8 @@ def _signature(signature: Any) -> list[Any]:
     return [signature.__name__, signature.instructions, fields]
 
 
-def _parameters(lm: dspy.BaseLM | None) -> dict[str, Any]:
+def model_parameters(lm: dspy.BaseLM | None) -> dict[str, Any]:
+    """The settings of a model, without keys and other secrets."""
     kwargs = getattr(lm, "kwargs", {})
     return {
         name: value if isinstance(value, str | int | float | bool | None) else repr(value)

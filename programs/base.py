@@ -19,7 +19,7 @@ from data.corpus import Corpus
 from programs.answer import Answer
 from programs.progress import Listener
 from programs.run import Run
-from programs.workspace import Workspace
+from programs.workspace import LEAF_CHARACTERS, Workspace
 from runtime.calls import Caller
 from runtime.errors import CorpusError, LimitsError, QuestionError, RunError, UserError
 from runtime.events import Finished
@@ -31,6 +31,8 @@ from runtime.limits import Limits
 T = TypeVar("T")
 MIN_STEPS = 2
 """Steps of a frame without which nothing but a conclusion could be run."""
+LEAST_LEAF = 1_200
+"""The least leaf size: a span may be as long, and is never cut."""
 _CLOSING_TOKENS = 4_000
 _HANDLES = frozenset(("main_lm", "leaf_lm", "journal", "progress"))
 
@@ -128,6 +130,7 @@ class Program(dspy.Module, metaclass=AbstractModule):
     """A program over a corpus. It holds predictors and configuration; each call makes a fresh run.
 
     `lm` serves all calls and `leaf_lm` the many cheap ones; without them the LM of DSPy's settings does.
+    `leaf_characters` is the leaf size: how many characters of evidence one of these is shown at most.
     `journal` is a Journal, a path, or None: then runs are kept in memory and cannot be resumed.
     """
 
@@ -141,14 +144,21 @@ class Program(dspy.Module, metaclass=AbstractModule):
         *,
         limits: Limits | None = None,
         partitioner: str = "auto",
+        leaf_characters: int = LEAF_CHARACTERS,
         lm: dspy.BaseLM | None = None,
         leaf_lm: dspy.BaseLM | None = None,
         journal: Journal | Path | None = None,
         progress: Listener | None = None,
     ) -> None:
         super().__init__()
+        if leaf_characters < LEAST_LEAF:
+            raise LimitsError(
+                f"a leaf size of {leaf_characters} characters is too small: a span may be longer, and is never cut",
+                hint=f"use {LEAST_LEAF} or more",
+            )
         self.limits = limits or Limits()
         self.partitioner = partitioner
+        self.leaf_characters = leaf_characters
         self.main_lm = lm
         self.leaf_lm = leaf_lm
         self.journal = journal
@@ -179,7 +189,9 @@ class Program(dspy.Module, metaclass=AbstractModule):
         record = await asyncio.to_thread(self._record, text, corpus, used)
         journal, owned = self._opened()
         try:
-            workspace = await asyncio.to_thread(Workspace, corpus, self.partitioner)
+            workspace = await asyncio.to_thread(
+                Workspace, corpus, self.partitioner, self.leaf_characters
+            )
             journal.admit(record)
             try:
                 with journal.lease(record.run_id) as lease:
@@ -214,7 +226,8 @@ class Program(dspy.Module, metaclass=AbstractModule):
             self._check_resumable(record, corpus)
             limits = Limits.model_validate(record.config["limits"])
             partitioner = record.config["partitioner"]
-            workspace = await asyncio.to_thread(Workspace, corpus, partitioner)
+            leaf = int(record.config.get("leaf_characters", LEAF_CHARACTERS))
+            workspace = await asyncio.to_thread(Workspace, corpus, partitioner, leaf)
             with journal.lease(record.run_id) as lease:
                 return await self._carried_out(self._run(record, workspace, journal, lease, limits))
         finally:
@@ -264,6 +277,7 @@ class Program(dspy.Module, metaclass=AbstractModule):
             "leaf_model": _shown_name(leaf),
             "api_base": str(lm.kwargs.get("api_base") or "") if lm is not None else "",
             "partitioner": self.partitioner,
+            "leaf_characters": self.leaf_characters,
             "limits": limits.model_dump(mode="json"),
         }
 

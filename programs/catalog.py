@@ -32,27 +32,35 @@ class Entry:
         return getattr(import_module(self.room), self.type)(**common, **given)
 
 
+_READERS = {"leaf_characters": "leaf_characters"}
+"""What is taken by programs whose readers are shown parts of the text."""
+
 PROGRAMS = {
     "auto": Entry(
         "programs.route",
         "Auto",
         "lets the question, the text and the budget choose a program",
         "any question: picks recursive, map_reduce, direct or retrieve",
-        {"refine": "refine", "window": "window", "top_k": "k"},
+        {"refine": "refine", "window": "window", "top_k": "k", **_READERS},
     ),
     "recursive": Entry(
         "programs.recursive",
         "Recursive",
         "plans, refines and recurses over a corpus with an explicit stack",
         "counts, lists, timelines, contradictions and causes in much text",
-        {"refine": "refine"},
+        {"refine": "refine", **_READERS},
     ),
     "rlm": Entry(
         "programs.rlm",
         "RLM",
         "lets the model choose each tool call, or write code in a sandbox",
         "open-ended search by a strong model that chooses each look",
-        {"action_space": "action_space", "sandbox": "sandbox", "max_turns": "max_turns"},
+        {
+            "action_space": "action_space",
+            "sandbox": "sandbox",
+            "max_turns": "max_turns",
+            **_READERS,
+        },
     ),
     "direct": Entry(
         "programs.baselines",
@@ -73,26 +81,28 @@ PROGRAMS = {
         "Retrieve",
         "ranks passages and reads the best of them",
         "one fact in much text, where a missed passage does no harm",
-        {"top_k": "k"},
+        {"top_k": "k", **_READERS},
     ),
     "map_reduce": Entry(
         "programs.baselines",
         "MapReduce",
         "reads every partition, merges by code and concludes",
         "one reading of every part, with little budget for plans",
+        _READERS,
     ),
     "plan_execute": Entry(
         "programs.baselines",
         "PlanExecute",
         "plans once and executes, without refinement or recursion",
         "comparison: recursive without its refinement",
+        _READERS,
     ),
     "react": Entry(
         "programs.baselines",
         "ReAct",
         "calls the tools in the loop that DSPy ships (ReActV2)",
         "comparison: rlm in DSPy's own tool loop",
-        {"max_turns": "max_turns"},
+        {"max_turns": "max_turns", **_READERS},
     ),
 }
 """The programs by name. Another one is added here."""

@@ -130,12 +130,16 @@ class Signals:
 
 @dataclass(frozen=True, slots=True)
 class Room:
-    """What there is to read, and what there is to read it with. `window` is in characters, as `characters` is."""
+    """What there is to read, and what there is to read it with. `window` is in characters, as `characters` is.
+
+    `readings` are the calls that read all of it, None for one a partition.
+    """
 
     characters: int
     partitions: int
     window: int
     limits: Limits
+    readings: int | None = None
 
     @property
     def fits(self) -> bool:
@@ -150,7 +154,8 @@ class Room:
     def scarce(self) -> bool:
         """Whether reading everything leaves nothing to plan with."""
         calls, tokens = self.limits.calls, self._tokens(1.0)
-        few = calls is not None and calls < self.partitions + PLANNING_CALLS
+        readings = self.partitions if self.readings is None else self.readings
+        few = calls is not None and calls < readings + PLANNING_CALLS
         needed = self.characters // _CHARACTERS_PER_TOKEN + PLANNING_TOKENS
         return few or (tokens is not None and tokens < needed)
 

@@ -1,6 +1,8 @@
-"""Readings: what one leaf call is shown, a group of spans no longer than a reader's window.
+"""Readings: what one leaf call is shown, a group of spans no longer than the leaf size (`leaf_characters`).
 
-Targets of a step become readings: whole partitions, the spans around the hits of a search, or a ranked selection.
+Targets of a step become readings: whole partitions, the spans around the hits of a search, or a ranked selection. A
+partition longer than the leaf size is read in pieces, cut at the borders of spans; where the leaf size is larger than
+usual, neighboring partitions are read together.
 """
 
 import hashlib
@@ -8,9 +10,10 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from data.span import Span
+from data.span import Partition, Span
+from programs.pieces import joined, pieces
 from programs.routing import has_result
-from programs.workspace import Workspace
+from programs.workspace import LEAF_CHARACTERS, Workspace
 from runtime.claims import Claim
 from runtime.errors import NotFound
 from runtime.frames import Frame, Step
@@ -22,9 +25,6 @@ from runtime.observations import (
     Returned,
     Scanned,
 )
-
-WINDOW = 16_000
-"""Code points of evidence shown to one leaf call."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,10 +134,8 @@ class Targets:
         return Selection((*self._packed(chosen, together=True), *whole), "selection", ranked=True)
 
     def _whole(self, names: Iterable[str]) -> tuple[Reading, ...]:
-        """One reading for each of the partitions that some names mean."""
-        partitions = self._workspace.partitions_of(self.places(names))
-        spans = self._workspace.partitioning.spans
-        return tuple(Reading(spans(each.id), (each.id,)) for each in partitions)
+        """The readings of the partitions that some names mean."""
+        return whole(self._workspace, self._workspace.partitions_of(self.places(names)))
 
     @staticmethod
     def _picked(spans: Mapping[str, Span], whole: Iterable[Reading]) -> list[Span]:
@@ -166,23 +164,20 @@ class Targets:
         return [partitioning.span(cite.span_id) for claim in claims for cite in claim.citations]
 
     def _packed(self, spans: Sequence[Span], *, together: bool) -> tuple[Reading, ...]:
-        """Spans packed into readings within the window; by source unless they are judged together."""
+        """Spans packed into readings within the leaf size; by source unless they are judged together."""
+        most = self._workspace.leaf_characters
         readings: list[Reading] = []
         group: list[Span] = []
         size = 0
         for span in spans:
             length = span.end - span.start
             apart = bool(group) and not together and group[-1].source != span.source
-            if group and (size + length > WINDOW or apart):
-                readings.append(self._reading(group))
+            if group and (size + length > most or apart):
+                readings.append(_reading(self._workspace, group))
                 group, size = [], 0
             group.append(span)
             size += length
-        return (*readings, self._reading(group))
-
-    def _reading(self, spans: Sequence[Span]) -> Reading:
-        partitions = dict.fromkeys(self._workspace.partition_of(span) for span in spans)
-        return Reading(tuple(spans), tuple(partitions))
+        return (*readings, _reading(self._workspace, group))
 
     def partition_targets(self, names: Sequence[str]) -> tuple[str, ...]:
         """The targets of a child frame: sources and partitions, with results of steps as their partitions."""
@@ -199,6 +194,24 @@ class Targets:
         if not found:
             raise NotFound("the steps that it is limited to found nothing")
         return tuple(sorted(found, key=self._workspace.partition_rank.__getitem__))
+
+
+def whole(workspace: Workspace, partitions: Iterable[Partition]) -> tuple[Reading, ...]:
+    """Partitions as they are read: each at once, or in pieces where it is longer than the leaf size."""
+    most, spans = workspace.leaf_characters, workspace.partitioning.spans
+    if most > LEAF_CHARACTERS:
+        groups = joined((spans(each.id) for each in partitions), most)
+        return tuple(
+            _reading(workspace, [span for part in each for span in part]) for each in groups
+        )
+    return tuple(
+        Reading(piece, (each.id,)) for each in partitions for piece in pieces(spans(each.id), most)
+    )
+
+
+def _reading(workspace: Workspace, spans: Sequence[Span]) -> Reading:
+    partitions = dict.fromkeys(workspace.partition_of(span) for span in spans)
+    return Reading(tuple(spans), tuple(partitions))
 
 
 def partitions_in(readings: Collection[Reading]) -> tuple[str, ...]:

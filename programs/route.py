@@ -17,6 +17,7 @@ from programs.baselines.retrieve import Retrieve
 from programs.choice import Choice, Reading, Room, Signals, choose, disputed
 from programs.classification import classified, scope
 from programs.ending import opening, starting
+from programs.readings import whole
 from programs.recursive import Recursive
 from programs.refinement import RefinePolicy
 from programs.run import Run
@@ -99,6 +100,7 @@ def _room(run: Run) -> Room:
         partitions=len(scoped),
         window=int(run.record.config["window"]),
         limits=run.limits,
+        readings=len(whole(run.workspace, scoped)),
     )
 
 

@@ -15,6 +15,7 @@ class ProgramSettings(TypedDict, total=False):
 
     limits: Limits | None
     partitioner: str
+    leaf_characters: int
     lm: dspy.BaseLM | None
     leaf_lm: dspy.BaseLM | None
     journal: Journal | Path | None

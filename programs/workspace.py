@@ -11,12 +11,21 @@ from data.span import Partition, Span
 from programs.evidence import neutralize
 from runtime.errors import NotFound
 
+LEAF_CHARACTERS = 16_000
+"""Code points of evidence shown to one leaf call, unless a program is made with another number."""
+
 
 class Workspace:
-    """A corpus under one partitioning. It holds handles and ids, never the text."""
+    """A corpus under one partitioning. It holds handles and ids, never the text.
 
-    def __init__(self, corpus: Corpus, partitioner: str = "auto") -> None:
+    `leaf_characters` is how much of it one leaf call is shown at most (see `programs/readings.py`).
+    """
+
+    def __init__(
+        self, corpus: Corpus, partitioner: str = "auto", leaf_characters: int = LEAF_CHARACTERS
+    ) -> None:
         self.corpus = corpus
+        self.leaf_characters = leaf_characters
         self.partitioning: Partitioning = corpus.partitions(partitioner)
         self.source_rank = {source.id: at for at, source in enumerate(corpus.sources)}
 

@@ -8,6 +8,7 @@ SpantreeError
 │   ├── QuestionSetError   a question set that cannot be built, found, read or trusted
 │   ├── LimitsError        limits that contradict each other or are too small to start
 │   ├── ModelError         an unknown model name, missing credentials, an account without access
+│   ├── BundleError        a saved program that is damaged, or does not fit what is installed
 │   ├── SandboxError       a sandbox that does not start or does not answer; never an observation
 │   └── RunError           no such run, a run that another process holds, a journal of a newer version
 ├── LimitReached           a limit of the ledger: ends in a partial answer
@@ -86,6 +87,10 @@ class ModelError(UserError):
 
 class SandboxError(UserError):
     """Raised when a sandbox cannot be started or does not answer: infrastructure, never an observation."""
+
+
+class BundleError(UserError):
+    """Raised when a saved program (a bundle, or the state of its predictors) is damaged or does not fit."""
 
 
 class RunError(UserError):

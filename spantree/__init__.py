@@ -17,6 +17,7 @@ if TYPE_CHECKING:
         ReAct,
         Retrieve,
     )
+    from programs.bundles import load, save_bundle
     from programs.progress import Progress
     from programs.recursive import Recursive
     from programs.rlm import RLM
@@ -49,10 +50,12 @@ __all__ = [
     "Retrieve",
     "SpantreeError",
     "UserError",
+    "load",
     "load_corpus",
     "make_lm",
     "open_corpus",
     "open_corpus_text",
+    "save_bundle",
 ]
 
 _ROOMS = {
@@ -66,6 +69,7 @@ _ROOMS = {
         "ReAct",
         "Retrieve",
     ),
+    "programs.bundles": ("load", "save_bundle"),
     "programs.progress": ("Progress",),
     "programs.recursive": ("Recursive",),
     "programs.rlm": ("RLM",),

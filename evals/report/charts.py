@@ -1,21 +1,17 @@
 """Charts: what the report draws, as inline SVG. What is not known is left out, never drawn as 0."""
 
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from evals.report.svg import FAINT, INK, MUTED, SETTINGS, inline, series_color
+from evals import pareto
+from evals.report.plane import MARKERS, legend, plane, scale
+from evals.report.svg import FAINT, MUTED, inline, series_color
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
 
-_WIDTH = 4.6
-_MARKERS = "os^DvPX*<>"
 _DASHES = ("-", "--", "-.", ":")
-_WIDE = 20
-"""Times the smallest value from which on an axis is logarithmic."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,20 +53,17 @@ class Row:
 
 def frontier(points: Sequence[Point]) -> list[Point]:
     """The points that no other one beats: none is at least as good for less, or better for as much. By cost."""
-    return sorted(
-        (each for each in points if not any(_beats(other, each) for other in points)),
-        key=lambda each: (each.cost, each.label),
-    )
-
-
-def _beats(one: Point, other: Point) -> bool:
-    better, cheaper = one.quality.value - other.quality.value, other.cost - one.cost
-    return better >= 0 and cheaper >= 0 and (better > 0 or cheaper > 0)
+    plain = [
+        pareto.Point(str(at), each.quality.value, {"cost": each.cost})
+        for at, each in enumerate(points)
+    ]
+    best = [points[int(each.name)] for each in pareto.front(plain)]
+    return sorted(best, key=lambda each: (each.cost, each.label))
 
 
 def cost_against_quality(points: Sequence[Point], *, cost: str, quality: str) -> str:
     """Programs by cost and quality, with the line of those that no other one beats."""
-    with _figure(3.6) as (figure, axes):
+    with plane(3.6) as (figure, axes):
         best = frontier(points)
         axes.step(
             [each.cost for each in best],
@@ -82,17 +75,17 @@ def cost_against_quality(points: Sequence[Point], *, cost: str, quality: str) ->
         )
         for each in points:
             _dot(axes, each.cost, each.quality, each.series, each.label, vertical=True)
-        _scale(axes, [each.cost for each in points])
+        scale(axes, [each.cost for each in points])
         axes.set_xlabel(cost)
         axes.set_ylabel(quality)
         axes.set_ylim(-0.03, 1.03)
-        _legend(figure, axes)
+        legend(figure, axes)
         return inline(figure, "pareto", f"{quality} against {cost}, by program")
 
 
 def latency(curves: Sequence[Curve]) -> str:
     """By program the share of samples that were done after some seconds; the marker is at the median."""
-    with _figure(3.6) as (figure, axes):
+    with plane(3.6) as (figure, axes):
         for each in curves:
             ordered = sorted(each.seconds)
             shares = [(at + 1) / len(ordered) for at in range(len(ordered))]
@@ -103,22 +96,22 @@ def latency(curves: Sequence[Curve]) -> str:
                 where="post",
                 color=series_color(each.series),
                 linestyle=_DASHES[each.series % len(_DASHES)],
-                marker=_MARKERS[each.series % len(_MARKERS)],
+                marker=MARKERS[each.series % len(MARKERS)],
                 markevery=[middle],
                 markersize=5,
                 label=each.label,
             )
-        _scale(axes, [second for each in curves for second in each.seconds])
+        scale(axes, [second for each in curves for second in each.seconds])
         axes.set_xlabel("seconds")
         axes.set_ylabel("share of samples done")
         axes.set_ylim(0, 1.03)
-        _legend(figure, axes)
+        legend(figure, axes)
         return inline(figure, "latency", "distribution of seconds a sample, by program")
 
 
 def by_group(name: str, groups: Sequence[str], rows: Sequence[Row], *, label: str) -> str:
     """Shares with their intervals, by group and within it by program."""
-    with _figure(1.2 + len(groups) * (0.25 + 0.12 * len(rows))) as (figure, axes):
+    with plane(1.2 + len(groups) * (0.25 + 0.12 * len(rows))) as (figure, axes):
         step = 0.8 / max(1, len(rows))
         for at, row in enumerate(rows):
             named = False
@@ -136,7 +129,7 @@ def by_group(name: str, groups: Sequence[str], rows: Sequence[Row], *, label: st
         axes.tick_params(axis="y", length=0)
         axes.set_xlim(-0.03, 1.03)
         axes.set_xlabel(label)
-        _legend(figure, axes)
+        legend(figure, axes)
         return inline(figure, name, f"{label}, by group and program")
 
 
@@ -148,7 +141,7 @@ def _dot(
     high = (measured.value if measured.high is None else measured.high) - measured.value
     bars = [[max(0.0, low)], [max(0.0, high)]]
     drawn: dict[str, Any] = {
-        "fmt": _MARKERS[series % len(_MARKERS)],
+        "fmt": MARKERS[series % len(MARKERS)],
         "color": series_color(series),
         "markersize": 5,
         "elinewidth": 1.1,
@@ -158,36 +151,3 @@ def _dot(
         axes.errorbar([place], [measured.value], yerr=bars, **drawn)
     else:
         axes.errorbar([measured.value], [place], xerr=bars, **drawn)
-
-
-def _scale(axes: "Axes", values: Sequence[float]) -> None:
-    """A logarithmic x axis for values that are far apart; else one that starts at 0. Numbers as people write them."""
-    from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
-
-    if values and min(values) > 0 and max(values) > _WIDE * min(values):
-        axes.set_xscale("log")
-        few = max(values) < 1000 * min(values)
-        axes.xaxis.set_major_locator(LogLocator(subs=(1, 2, 5) if few else (1,)))
-        axes.xaxis.set_minor_formatter(NullFormatter())
-    else:
-        axes.set_xlim(0, max(values, default=1) * 1.08 or 1)
-    axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.6g}"))
-
-
-def _legend(figure: "Figure", axes: "Axes") -> None:
-    handles, labels = axes.get_legend_handles_labels()
-    longest = max(map(len, labels), default=0)
-    columns = max(1, min(4, 50 // (longest + 5)))
-    if handles:
-        figure.legend(handles, labels, loc="outside lower center", ncols=columns, labelcolor=INK)
-
-
-@contextmanager
-def _figure(height: float) -> "Iterator[tuple[Figure, Axes]]":
-    """A figure with one pair of axes. It belongs to no window and to nobody's list of figures."""
-    import matplotlib
-    from matplotlib.figure import Figure
-
-    with matplotlib.rc_context(SETTINGS):
-        figure = Figure(figsize=(_WIDTH, height), layout="constrained")
-        yield figure, figure.subplots()

@@ -7,11 +7,12 @@ import dspy
 
 from data.span import Span
 from programs.base import Program
-from programs.baselines.excerpt import Excerpt, characters, spans_of
+from programs.baselines.excerpt import Excerpt, spans_of
 from programs.baselines.fixed import FixedPlan
 from programs.coverage import WINDOW_WARNING
 from programs.executor import Executor
 from programs.leaf import LeafAnalysis
+from programs.pieces import characters
 from programs.planning import conclusion
 from programs.planning import step as planned_step
 from programs.run import Run

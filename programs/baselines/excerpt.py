@@ -6,6 +6,7 @@ from itertools import groupby
 
 from data.span import Span
 from programs.observing import listed
+from programs.pieces import characters
 from programs.readings import Reading, Selection, Targets
 from programs.workspace import Workspace
 from runtime.frames import Frame
@@ -53,11 +54,6 @@ class Excerpt:
             f"the text has {whole} characters and {held}: "
             f"the middle ({characters(self.middle)} characters, {places}) was not shown"
         )
-
-
-def characters(spans: Iterable[Span]) -> int:
-    """Characters of some spans."""
-    return sum(span.end - span.start for span in spans)
 
 
 def fitting(spans: Sequence[Span], room: int) -> int:

@@ -24,6 +24,8 @@ from runtime.models.simulated import SimulatedEngine, Weaknesses
 
 NAMES_HINT = "extractive (needs nothing), or a name such as openai/gpt-5-mini, anthropic/..., ollama_chat/llama3.2"
 _ADDRESS = re.compile(r"https?://[^\s/]", re.IGNORECASE)
+LOCAL = "local/"
+"""A small model in this process: runtime/models/local."""
 NO_KEY = "none"
 """Sent to a server of one's own that asks for no key."""
 
@@ -39,14 +41,18 @@ def make_lm(
 ) -> dspy.LM:
     """An LM for `name`, with no retries of its own: those are decided, paid and logged by the caller.
 
-    `extractive`, and three stand-ins for studies (`scripted:FILE.json`, `simulated[:weakness=value,...]`,
-    and `obedient`, which does whatever the text tells it to), are embedded and take no other setting.
+    `extractive` is embedded and takes no other setting. So do stand-ins for studies: `scripted:FILE.json`,
+    `simulated[:weakness=value,...]`, `obedient`, which does whatever the text tells it to,
+    `pupil[:weakness=value,...]`, whose errors depend on its instructions and demos, and `coach`, which writes
+    instructions for an optimizer.
     Raises ModelError for an unknown name, an address that is no URL, missing credentials or settings that the model
     does not take.
     """
     embedded = _embedded(name.strip())
     if embedded is not None:
         return embedded
+    if name.strip().startswith(LOCAL):
+        return _local(name.strip(), temperature=temperature, max_tokens=max_tokens, cache=cache)
     if api_base is not None and not _ADDRESS.match(api_base):
         raise ModelError(
             f"the address {api_base!r} is not a URL",
@@ -85,11 +91,31 @@ def _embedded(name: str) -> dspy.LM | None:
         return SimulatedEngine(ExtractiveEngine(), Weaknesses.parse(argument)).lm(
             f"spantree/{name}"
         )
+    return _taught(kind, argument, name)
+
+
+def _taught(kind: str, argument: str, name: str) -> dspy.LM | None:
+    """The stand-ins that follow what they read: a text, or instructions."""
     if name == "obedient":
         from runtime.models.obedient.engine import ObedientEngine
 
         return ObedientEngine().lm()
+    if kind == "pupil":
+        from runtime.models.pupil.engine import PupilEngine
+        from runtime.models.pupil.lesson import Faults
+
+        return PupilEngine(Faults.parse(argument)).lm(f"spantree/{name}")
+    if name == "coach":
+        from runtime.models.coach.engine import CoachEngine
+
+        return CoachEngine().lm()
     return None
+
+
+def _local(name: str, **settings: Any) -> dspy.LM:
+    from runtime.models.local.engine import local_engine
+
+    return local_engine(name).lm(**settings)
 
 
 def _extractive() -> dspy.LM:

@@ -53,8 +53,8 @@ class PromptRequest:
 
     @classmethod
     def parse(cls, request: lm15.Request) -> "PromptRequest":
-        system = _text(request.system)
-        asked = [_text(each.parts) for each in request.messages if each.role == "user"]
+        system = text_of(request.system)
+        asked = [text_of(each.parts) for each in request.messages if each.role == "user"]
         user = asked[-1] if asked else ""
         input_names, outputs = _declared_fields(system)
         signature = _signature_of(outputs)
@@ -86,7 +86,7 @@ class PromptRequest:
     @property
     def prompt(self) -> str:
         """Everything that the model is shown, as one text."""
-        return "\n\n".join([self.system, *(_text(each.parts) for each in self.messages)])
+        return "\n\n".join([self.system, *(text_of(each.parts) for each in self.messages)])
 
 
 def render_reply(values: Mapping[str, Any], format: ReplyFormat = "json") -> str:
@@ -117,7 +117,7 @@ def respond(
 
 def measured_usage(request: lm15.Request, text: str) -> lm15.Usage:
     """Token usage of a request and its reply, estimated from their characters."""
-    shown = _text(request.system), *(_text(message.parts) for message in request.messages)
+    shown = text_of(request.system), *(text_of(message.parts) for message in request.messages)
     shown = sum(len(text) for text in shown)
     return lm15.Usage(input_tokens=_tokens(shown), output_tokens=_tokens(len(text)))
 
@@ -126,7 +126,8 @@ def _tokens(characters: int) -> int:
     return -(-characters // CHARACTERS_PER_TOKEN)
 
 
-def _text(parts: Any) -> str:
+def text_of(parts: Any) -> str:
+    """The text of the parts of a message, or of a system prompt."""
     if parts is None or isinstance(parts, str):
         return parts or ""
     return "\n".join(filter(None, map(_part_text, parts)))
@@ -137,7 +138,7 @@ def _part_text(part: Any) -> str:
     if isinstance(part, lm15.ToolCallPart):
         return f"{part.name} {json.dumps(part.input, ensure_ascii=False, default=str)}"
     if isinstance(part, lm15.ToolResultPart):
-        return _text(part.content)
+        return text_of(part.content)
     return part.text if isinstance(part, lm15.TextPart) else ""
 
 

@@ -6,19 +6,18 @@ request was made before, since a real one passes when the call is made again.
 """
 
 import asyncio
-import hashlib
 import json
 import re
 import threading
 import time
 from collections import Counter
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from typing import Any, Protocol
 
 import dspy
 from dspy import lm15
 
-from runtime.errors import ModelError
+from runtime.models.dials import chance, dialled, digest
 from runtime.models.price import FREE, Price
 from runtime.models.request import PromptRequest, respond
 from runtime.models.scripted import AsyncSide
@@ -59,17 +58,7 @@ class Weaknesses:
     @classmethod
     def parse(cls, text: str) -> "Weaknesses":
         """From `name=value,...`. Raises ModelError for an unknown name or a value out of range."""
-        known = {item.name: item for item in fields(cls)}
-        values: dict[str, Any] = {}
-        for entry in filter(None, (part.strip() for part in text.split(","))):
-            name, _, value = entry.partition("=")
-            if name not in known:
-                raise ModelError(
-                    f"the simulated model has no weakness {name!r}",
-                    hint=f"known: {', '.join(known)}",
-                )
-            values[name] = _number(name, value, whole=isinstance(known[name].default, int))
-        return cls(**values)
+        return dialled(cls, text, "simulated")
 
 
 class Reader(Protocol):
@@ -140,7 +129,7 @@ class SimulatedEngine:
         ids = {claim["claim_id"] for claim in kept}
         evidence = [item for item in evidence if item["claim_id"] in ids]
         if evidence and self._falls("invented", prompt.prompt):
-            evidence[0] = {**evidence[0], "span_id": _digest(self._weak.seed, prompt.prompt)[:12]}
+            evidence[0] = {**evidence[0], "span_id": digest(self._weak.seed, prompt.prompt)[:12]}
         spoilt = {"claims": kept, "evidence": evidence, "claim_count": len(kept)}
         if "fields_found" in values:
             spoilt["fields_found"] = [e for e in values["fields_found"] if e["claim_id"] in ids]
@@ -161,10 +150,10 @@ class SimulatedEngine:
             recall *= 0.5**length
             middle *= min(1.0, length)
         recall *= 1 - middle * 4 * place * (1 - place)
-        return _chance(weak.seed, "recall", prompt.prompt, claim["claim_id"]) < recall
+        return chance(weak.seed, "recall", prompt.prompt, claim["claim_id"]) < recall
 
     def _falls(self, weakness: str, text: str, times: int = 0) -> bool:
-        return _chance(self._weak.seed, weakness, text, times) < getattr(self._weak, weakness)
+        return chance(self._weak.seed, weakness, text, times) < getattr(self._weak, weakness)
 
 
 def _values(prompt: PromptRequest, text: str) -> dict[str, Any]:
@@ -196,33 +185,3 @@ def _place(item: dict[str, Any], shown: str) -> float:
         if at >= 0:
             return (at + len(quote) / 2) / max(len(shown), 1)
     return (start + len(span_id) / 2) / max(len(shown), 1)
-
-
-def _digest(*parts: Any) -> str:
-    return hashlib.sha256(
-        "\x1f".join(str(part) for part in parts).encode("utf-8", "surrogatepass")
-    ).hexdigest()
-
-
-def _chance(*parts: Any) -> float:
-    """A number in [0, 1) that depends on the parts alone."""
-    return int(_digest(*parts)[:13], 16) / 16**13
-
-
-def _number(name: str, text: str, *, whole: bool) -> float:
-    try:
-        value = int(text) if whole else float(text)
-    except ValueError:
-        value = -1.0
-    if not 0 <= value < float("inf") or (not whole and name != "latency" and value > 1):
-        wanted = (
-            "a whole number"
-            if whole
-            else "seconds"
-            if name == "latency"
-            else "a number from 0 to 1"
-        )
-        raise ModelError(
-            f"the weakness {name} of the simulated model is {text!r}", hint=f"{name}: {wanted}"
-        )
-    return value

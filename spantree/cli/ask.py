@@ -21,6 +21,7 @@ def ask(
     max_turns: options.MaxTurns = None,
     window: options.Window = None,
     top_k: options.TopK = None,
+    leaf_characters: options.LeafCharacters = None,
     max_calls: options.MaxCalls = None,
     max_tokens: options.MaxTokens = None,
     max_cost: options.MaxCost = None,
@@ -73,6 +74,7 @@ def ask(
         max_turns=max_turns,
         window=window,
         top_k=top_k,
+        leaf_characters=leaf_characters,
     )
     display = Display(store=store, json=json, quiet=quiet, show_stack=show_stack)
     raise typer.Exit(answer_question(question, paths, settings, display))

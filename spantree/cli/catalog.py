@@ -14,6 +14,7 @@ OPTIONS = {
     "max_turns": "--max-turns",
     "window": "--window",
     "top_k": "--top-k",
+    "leaf_characters": "--leaf-characters",
 }
 """Settings that only some programs have, each with its option."""
 

@@ -14,6 +14,7 @@ def evaluate(
     leaf_model: options.LeafModel = None,
     api_base: options.ApiBase = None,
     partition: options.Partitioner = "auto",
+    leaf_characters: options.LeafCharacters = None,
     out: eval_options.Out = None,
     epochs: eval_options.Epochs = 1,
     limit: eval_options.Limit = None,
@@ -64,6 +65,7 @@ def evaluate(
         leaf_model=leaf_model or model,
         api_base=api_base,
         partitioner=partition,
+        leaf_characters=leaf_characters,
         limits=limits,
     )
     asked = Evaluation(

@@ -62,6 +62,7 @@ class Evaluation:
             "--leaf-model": None if common.leaf_model == common.model else common.leaf_model,
             "--api-base": common.api_base,
             "--partition": None if common.partitioner == "auto" else common.partitioner,
+            "--leaf-characters": common.leaf_characters,
             "--out": out,
             "--epochs": None if self.epochs == 1 else self.epochs,
             "--limit": self.limit,

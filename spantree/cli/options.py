@@ -87,6 +87,14 @@ Window = Annotated[
         show_default="what the model holds",
     ),
 ]
+LeafCharacters = Annotated[
+    int | None,
+    typer.Option(
+        metavar="CHARS",
+        help="How much text one reader of a part is shown at most.",
+        show_default="16000",
+    ),
+]
 TopK = Annotated[
     int | None, typer.Option(metavar="N", help="How many passages retrieve reads, the best first.")
 ]

@@ -22,7 +22,7 @@ _NAMES = {
     "action_space": ("action space", ("tools", "repl")),
     "sandbox": ("sandbox", ("monty", "deno")),
 }
-_LEAST = {"max_turns": 2, "window": 1, "top_k": 1}
+_LEAST = {"max_turns": 2, "window": 1, "top_k": 1, "leaf_characters": 1_200}
 
 DEFAULT_MODEL = "extractive"
 DEFAULT_LIMITS = Limits()
@@ -47,6 +47,7 @@ class Settings:
     max_turns: int | None = None
     window: int | None = None
     top_k: int | None = None
+    leaf_characters: int | None = None
 
     @classmethod
     def of(cls, record: "RunRecord") -> "Settings":

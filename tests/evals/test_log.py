@@ -305,7 +305,7 @@ def test_a_disk_that_is_full_stops_it_and_leaves_whole_lines(
         synced(number)
 
     with monkeypatch.context() as patch:
-        patch.setattr("evals.log_writer.os.fsync", full)
+        patch.setattr("evals.lines.os.fsync", full)
         told = pytest.raises(RunError, match="cannot be written: No space left")
         with told:
             evaluated(trains, tmp_path / "log")

@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 
 from data.span import Span
 from programs import ChainOfThought, Direct, Program
-from programs.baselines.excerpt import Excerpt, characters
+from programs.baselines.excerpt import Excerpt
+from programs.pieces import characters
 from runtime.errors import LimitsError, ModelError
 from runtime.journal import Journal
 from runtime.limits import Limits

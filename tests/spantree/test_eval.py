@@ -251,7 +251,7 @@ def test_another_evaluation_in_the_same_folder_is_refused(trains: SmallSet, tmp_
     assert "holds another evaluation:" in refused.stderr
     assert "configuration.limits.calls: nothing, now 9" in refused.stderr
     assert "seed: 0, now 1" in refused.stderr
-    assert "next: evaluate into another folder" in refused.stderr
+    assert "next: choose another folder" in refused.stderr
     assert lines_of(tmp_path / "log") == raw
 
 

@@ -51,7 +51,8 @@ def test_the_programs_are_listed_with_a_line_each() -> None:
     assert list(told) == ["auto", "recursive", "rlm", "direct", "cot", "retrieve", "map_reduce",
                           "plan_execute", "react"]  # fmt: skip
     assert all(each["does"] and each["use_for"] for each in told.values())
-    assert told["rlm"]["options"] == ["--action-space", "--sandbox", "--max-turns"]
+    assert told["rlm"]["options"] == ["--action-space", "--sandbox", "--max-turns",
+                                      "--leaf-characters"]  # fmt: skip
 
 
 @pytest.mark.parametrize("name", PROGRAMS)
@@ -80,7 +81,7 @@ CHOSEN: list[dict[str, Any]] = [
     {"program": "rlm", "action_space": "repl", "sandbox": "monty", "max_turns": 7},
     {"program": "rlm", "action_space": "tools", "max_turns": 5},
     {"program": "cot", "window": 800},
-    {"program": "retrieve", "top_k": 2},
+    {"program": "retrieve", "top_k": 2, "leaf_characters": 2_000},
     {"program": "react", "max_turns": 6},
     {"program": "map_reduce"},
 ]

@@ -7,6 +7,7 @@ from data.sets.drafts import Draft, Order
 from data.sets.generators.adversarial import Adversarial
 from data.sets.generators.aggregation import Aggregation
 from data.sets.generators.conflicts import Conflicts
+from data.sets.generators.leaves import Leaves
 from data.sets.generators.mixed import Mixed
 from data.sets.generators.needles import Needles
 from data.sets.generators.pairwise import Pairwise
@@ -47,6 +48,7 @@ FAMILIES: dict[str, Family] = {
         Samples(),
         Needles(),
         Aggregation(),
+        Leaves(),
         Pairwise(),
         Conflicts(),
         Unanswerable(),

@@ -1,0 +1,18 @@
+"""Halt: how an optimizer is stopped.
+
+The optimizers of DSPy catch every Exception of a program and go on with a score of zero, so that what must stop one is
+no Exception. It never leaves this package.
+"""
+
+from typing import Literal
+
+Reason = Literal["budget", "interrupted", "error"]
+
+
+class Halt(BaseException):
+    """Raised within an optimizer to end it. For an error, `error` is what the optimization raises in its place."""
+
+    def __init__(self, reason: Reason, error: BaseException | None = None) -> None:
+        super().__init__(reason)
+        self.reason: Reason = reason
+        self.error = error

@@ -1,0 +1,138 @@
+"""The manifest of an optimization: everything that makes two of them the same.
+
+It is written before the first rollout. A folder is never gone on with by another program, set, seed or metric: what is
+recorded there would be given to it as its own. The budget is none of it: more of the same is the same.
+"""
+
+import hashlib
+import json
+from functools import cache
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import Any
+
+from pydantic import ValidationError
+
+from data.store import write_atomically
+from evals.manifest import MANIFEST, Notes, Part, ProgramIdentity, SetIdentity, check_same
+from evals.objective import Objective
+from evals.provenance import library_versions
+from runtime.errors import RunError
+
+SCHEMA = 1
+_LIBRARIES = ("gepa", "optuna", "numpy")
+_METRIC = (
+    "abstention",
+    "adapters",
+    "call_facts",
+    "correctness",
+    "cuts",
+    "excerpts",
+    "feedback",
+    "harmless",
+    "metrics",
+    "numerals",
+    "objective",
+    "reading_excerpt",
+    "score",
+    "shown_text",
+    "texts",
+    "values",
+    "wording",
+)
+"""The modules of evals that a score or a feedback comes from."""
+
+
+class Splits(Part):
+    """Ids of the questions of each split, in order. Those of `test` never reach an optimizer."""
+
+    train: tuple[str, ...]
+    validation: tuple[str, ...]
+    test: tuple[str, ...]
+
+
+class OptimizationManifest(Part):
+    """What is optimized, how, and on what. `notes` and `budget` make no difference."""
+
+    schema_version: int = SCHEMA
+    optimizer: str
+    options: dict[str, Any]
+    objective: Objective
+    threshold: float
+    max_demos: int
+    seed: int
+    question_set: SetIdentity
+    splits: Splits
+    program_name: str
+    program: ProgramIdentity
+    reflection_model: str
+    reflection_parameters: dict[str, Any]
+    versions: dict[str, str]
+    code: str
+    metric: str
+    notes: Notes = Notes()
+    budget: int = 0
+
+
+def versions() -> dict[str, str]:
+    """The versions of what a result depends on."""
+    found = library_versions()
+    for name in _LIBRARIES:
+        try:
+            found[name] = version(name)
+        except PackageNotFoundError:
+            found[name] = "not installed"
+    return found
+
+
+@cache
+def metric_hash() -> str:
+    """16 hex digits over the source of what scores a rollout, tells about it, and conducts the optimizers."""
+    here = Path(__file__).parent
+    paths = [here.parent / f"{name}.py" for name in _METRIC]
+    digest = hashlib.sha256()
+    for path in (*paths, *sorted(here.glob("*.py"))):
+        digest.update(f"{path.name}\0".encode())
+        digest.update(path.read_bytes() + b"\0")
+    return digest.hexdigest()[:16]
+
+
+def agreed(folder: Path, asked: OptimizationManifest) -> OptimizationManifest:
+    """The manifest of a folder, written if there is none, or with the new budget.
+
+    Raises RunError if the folder holds another optimization.
+    """
+    if (folder / MANIFEST).exists():
+        kept = read_manifest(folder)
+        free = {"budget": 0, "notes": Notes()}
+        check_same(
+            folder, kept.model_copy(update=free), asked.model_copy(update=free), "optimization"
+        )
+        asked = kept.model_copy(update={"budget": asked.budget})
+    text = json.dumps(asked.model_dump(mode="json"), ensure_ascii=False, indent=1)
+    write_atomically(folder / MANIFEST, text.encode("utf-8", "backslashreplace") + b"\n")
+    return asked
+
+
+def read_manifest(folder: Path) -> OptimizationManifest:
+    """The manifest of a folder. Raises RunError when there is none, it is damaged, or of a newer version."""
+    path = folder / MANIFEST
+    try:
+        content = json.loads(path.read_bytes())
+    except (FileNotFoundError, NotADirectoryError) as error:
+        raise RunError(
+            f"there is no optimization in {folder}",
+            hint="name a folder that spantree optimize made",
+        ) from error
+    except ValueError as error:
+        raise RunError(
+            f"{path} is damaged: {error}", hint="optimize into another folder"
+        ) from error
+    if isinstance(content, dict) and content.get("schema_version", 0) > SCHEMA:
+        raise RunError(f"{path} is of a newer version", hint="update spantree to read it")
+    try:
+        return OptimizationManifest.model_validate(content)
+    except ValidationError as error:
+        raise RunError(
+            f"{path} is no manifest of an optimization", hint="name another folder"
+        ) from error

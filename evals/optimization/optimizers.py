@@ -1,0 +1,211 @@
+"""The optimizers: those of DSPy, each called with what it takes and kept from what it does wrong.
+
+- GEPA: scores and feedback of evals/adapters.py; no checkpoint of its own, since it would go on with another program,
+  set or seed without a word, and not where it stopped.
+- MIPROv2: scores; its seed 0 is passed where it is heeded; nothing of a program's source goes to the prompt model.
+- BootstrapFewShot, with random search or not: a demo is taken from rollouts that reach the threshold, and none is taken
+  from questions without a rollout, which would be their raw form.
+- SIMBA: picks its winner on the train questions; here it is chosen on the validation questions like any other.
+"""
+
+import inspect
+import random
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import dspy
+
+from evals.adapters import Metric
+from evals.optimization.plan import MINIBATCH, SIMBA_BATCH, OptimizerName, Plan
+from evals.optimization.trainee import Trainee
+from runtime.errors import UserError
+
+Examples = Sequence[dspy.Example]
+
+
+@dataclass(frozen=True)
+class Lesson:
+    """What an optimizer is given: a trainee, examples, the metric, the model that reflects, and its rollouts."""
+
+    trainee: Trainee
+    train: Examples
+    validation: Examples
+    metric: Metric
+    reflection_lm: dspy.LM | None
+    plan: Plan
+    rollouts: int
+
+    @property
+    def shuffled(self) -> list[dspy.Example]:
+        """The train examples in an order of the seed: the bootstrapping optimizers take the first that do."""
+        found = list(self.train)
+        random.Random(self.plan.seed).shuffle(found)
+        return found
+
+
+def compiled(lesson: Lesson) -> list[Trainee]:
+    """Run the optimizer of the plan to its end; what it proposes, the best in its own eyes first.
+
+    Whatever ends it early is raised: see evals/optimization/halt.py.
+    """
+    return _COMPILE[lesson.plan.optimizer](lesson)
+
+
+def _gepa(lesson: Lesson) -> list[Any]:
+    plan = lesson.plan
+    settings = _settings(
+        dspy.GEPA,
+        plan,
+        {"reflection_minibatch_size": MINIBATCH, "warn_on_score_mismatch": False},
+        forbidden=("log_dir", "metric", "max_metric_calls", "auto", "max_full_evals"),
+    )
+    optimizer = dspy.GEPA(
+        lesson.metric.as_gepa(),
+        max_metric_calls=lesson.rollouts,
+        reflection_lm=lesson.reflection_lm,
+        num_threads=plan.threads,
+        seed=plan.seed,
+        **settings,
+    )
+    return [
+        optimizer.compile(
+            lesson.trainee, trainset=list(lesson.train), valset=list(lesson.validation)
+        )
+    ]
+
+
+def _mipro(lesson: Lesson) -> list[Any]:
+    plan = lesson.plan
+    trials = max(2, (lesson.rollouts - len(lesson.train)) // len(lesson.validation) - 1)
+    settings = _settings(
+        dspy.MIPROv2,
+        plan,
+        {"num_candidates": max(2, min(plan.candidates, trials))},
+        forbidden=("metric", "log_dir", "seed", "auto"),
+    )
+    try:
+        import optuna
+    except ModuleNotFoundError as error:
+        raise UserError(
+            "MIPROv2 searches with optuna, which is not installed",
+            hint="install the extra: pip install 'spantree[optimize]'",
+        ) from error
+    optuna.logging.disable_default_handler()
+    optimizer = dspy.MIPROv2(
+        lesson.metric.as_evaluate(),
+        prompt_model=lesson.reflection_lm,
+        auto=None,
+        max_bootstrapped_demos=plan.max_demos,
+        max_labeled_demos=0,
+        metric_threshold=plan.threshold,
+        num_threads=plan.threads,
+        seed=plan.seed,
+        max_errors=_NEVER,
+        **settings,
+    )
+    made = optimizer.compile(
+        lesson.trainee,
+        trainset=lesson.shuffled,
+        valset=list(lesson.validation),
+        num_trials=trials,
+        minibatch=False,
+        program_aware_proposer=False,
+    )
+    return [made]
+
+
+def _bootstrap(lesson: Lesson) -> list[Any]:
+    plan = lesson.plan
+    settings = _settings(dspy.BootstrapFewShot, plan, {}, forbidden=("metric", "metric_threshold"))
+    optimizer = dspy.BootstrapFewShot(
+        metric=lesson.metric.as_bool(),
+        max_bootstrapped_demos=plan.max_demos,
+        max_labeled_demos=0,
+        max_errors=_NEVER,
+        **settings,
+    )
+    return [optimizer.compile(lesson.trainee, trainset=lesson.shuffled)]
+
+
+def _bootstrap_rs(lesson: Lesson) -> list[Any]:
+    plan = lesson.plan
+    room = (lesson.rollouts - len(lesson.train)) // len(lesson.validation) - 2
+    settings = _settings(
+        dspy.BootstrapFewShotWithRandomSearch,
+        plan,
+        {"num_candidate_programs": max(1, min(plan.candidates, room))},
+        forbidden=("metric", "metric_threshold"),
+    )
+    optimizer = dspy.BootstrapFewShotWithRandomSearch(
+        metric=lesson.metric.as_evaluate(),
+        metric_threshold=plan.threshold,
+        max_bootstrapped_demos=plan.max_demos,
+        max_labeled_demos=0,
+        num_threads=plan.threads,
+        max_errors=_NEVER,
+        **settings,
+    )
+    return [
+        optimizer.compile(lesson.trainee, trainset=lesson.shuffled, valset=list(lesson.validation))
+    ]
+
+
+def _simba(lesson: Lesson) -> list[Any]:
+    plan = lesson.plan
+    chosen = _settings(
+        dspy.SIMBA,
+        plan,
+        {"num_candidates": 3, "max_demos": plan.max_demos, "bsize": SIMBA_BATCH},
+        forbidden=("metric", "prompt_model"),
+    )
+    chosen["bsize"] = min(chosen["bsize"], len(lesson.train))
+    step = chosen["bsize"] * (2 * chosen["num_candidates"] + 1)
+    settings = {"max_steps": max(1, lesson.rollouts // step), **chosen}
+    optimizer = dspy.SIMBA(
+        metric=lesson.metric.as_simba(),
+        prompt_model=lesson.reflection_lm,
+        num_threads=plan.threads,
+        **settings,
+    )
+    made = optimizer.compile(lesson.trainee, trainset=list(lesson.train), seed=plan.seed)
+    return [made, *(each["program"] for each in getattr(made, "candidate_programs", ()))]
+
+
+_COMPILE: Mapping[OptimizerName, Callable[[Lesson], list[Any]]] = {
+    "gepa": _gepa,
+    "mipro": _mipro,
+    "bootstrap": _bootstrap,
+    "bootstrap-rs": _bootstrap_rs,
+    "simba": _simba,
+}
+_DECIDED = (
+    "num_threads",
+    "seed",
+    "max_errors",
+    "max_labeled_demos",
+    "max_bootstrapped_demos",
+    "max_demos",
+)
+_NEVER = 10**9
+"""Errors after which an optimizer gives up: an error of a program is a score of zero, never an end."""
+
+
+def _settings(
+    optimizer: Callable[..., Any],
+    plan: Plan,
+    defaults: Mapping[str, Any],
+    *,
+    forbidden: Sequence[str],
+) -> dict[str, Any]:
+    """The options of the plan over some defaults. Raises UserError for one that is unknown, or decided here."""
+    known = inspect.signature(optimizer).parameters
+    free = [each for each in known if each not in (*forbidden, *_DECIDED)]
+    wrong = [each for each in plan.options if each not in free]
+    if wrong:
+        why = "is decided by an option of its own" if wrong[0] in known else "is not one"
+        raise UserError(
+            f"the option {wrong[0]!r} of {plan.optimizer} {why}",
+            hint=f"one of: {', '.join(free)}",
+        )
+    return {**defaults, **plan.options}

@@ -1,0 +1,195 @@
+"""Proposals: the calls by which an optimizer has new instructions written, each recorded before it is answered.
+
+DIR/proposals.jsonl has one Proposal a line. An optimizer that is run again is given the recorded replies, in the order
+in which the same request was made before.
+"""
+
+import hashlib
+import json
+import threading
+import time
+from collections import Counter
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import dspy
+from dspy import lm15
+from pydantic import ValidationError
+from pydantic_core import to_jsonable_python
+
+from evals.lines import LineFile
+from evals.log import LogRow, line_of
+from evals.optimization.halt import Halt
+from runtime.errors import ModelError, RunError, StepError
+from runtime.ledger import Usage
+from runtime.models.failures import translated
+from runtime.models.meter import Meter, estimated_tokens
+from runtime.models.request import respond
+
+PROPOSALS = "proposals.jsonl"
+ATTEMPTS = 3
+"""Times that one reply is asked for, where the failures of the service are passing ones."""
+
+
+class Proposal(LogRow):
+    """One reply of the model that reflects: to which request (16 hex digits over it), for the how manyth time.
+
+    `prompt` is what it was shown, `usage` what it used, counted at its engine.
+    """
+
+    request: str
+    time: int
+    prompt: str
+    reply: str
+    usage: Usage
+    seconds: float
+
+
+class ReflectionEngine:
+    """An engine that asks another model, and records what it is asked and answers.
+
+    `before` is called before each call that is really made: it may raise to stop the optimizer.
+    """
+
+    supports_response_schema = False
+
+    def __init__(
+        self, lm: dspy.BaseLM, path: Path, before: Callable[[], None], *, pause: float = 1.0
+    ) -> None:
+        """`pause` is how many seconds the first wait for a service takes. Raises RunError if the file is damaged."""
+        self._lm = lm
+        self._pause = pause
+        self._before = before
+        self._file = LineFile(path)
+        try:
+            self._kept = {(each.request, each.time): each for each in read_proposals(path)}
+        except BaseException:
+            self._file.close()
+            raise
+        self._times: Counter[str] = Counter()
+        self._lock = threading.RLock()
+
+    @property
+    def proposals(self) -> list[Proposal]:
+        """All that were made, in earlier executions too."""
+        return list(self._kept.values())
+
+    def complete(self, request: lm15.Request) -> lm15.Response:
+        """Reply as before, or ask. One call at a time, so that they are recorded in the order in which they began."""
+        with self._lock:
+            digest = _digest(request)
+            self._times[digest] += 1
+            key = digest, self._times[digest]
+            made = self._kept.get(key) or self._asked(request, key)
+        usage = lm15.Usage(
+            input_tokens=made.usage.input_tokens, output_tokens=made.usage.output_tokens
+        )
+        return respond(request, made.reply, usage=usage)
+
+    def lm(self) -> dspy.LM:
+        """This engine as an LM that optimizers take, with the settings of the model that is asked."""
+        settings = {name: self._lm.kwargs.get(name) for name in ("temperature", "max_tokens")}
+        return dspy.LM(
+            f"spantree/reflection/{self._lm.model.removeprefix('spantree/')}",
+            engine=self,
+            num_retries=0,
+            cache=False,
+            **{name: value for name, value in settings.items() if value is not None},
+        )
+
+    def close(self) -> None:
+        """Close the file."""
+        self._file.close()
+
+    def _asked(self, request: lm15.Request, key: tuple[str, int]) -> Proposal:
+        self._before()
+        messages = _messages(request)
+        prompt = "\n\n".join(each["content"] for each in messages)
+        begun = time.monotonic()
+        reply, usage = self._reply(messages, _settings(request), estimated_tokens(len(prompt)))
+        digest, number = key
+        made = Proposal(
+            request=digest,
+            time=number,
+            prompt=prompt,
+            reply=reply,
+            usage=usage,
+            seconds=time.monotonic() - begun,
+        )
+        self._file.append(line_of(made))
+        self._kept[key] = made
+        return made
+
+    def _reply(
+        self, messages: list[dict[str, str]], settings: dict[str, Any], estimate: int
+    ) -> tuple[str, Usage]:
+        """What the model replies, and what that used; tried again where the service may have recovered.
+
+        A model that cannot be asked ends the optimization: an optimizer would go on without proposals.
+        """
+        usage = Usage()
+        for attempt in range(1, ATTEMPTS + 1):
+            meter = Meter(self._lm, estimate=estimate)
+            try:
+                meter.lm(messages=messages, **settings)
+            except Exception as error:
+                usage += meter.usage(attempt=attempt)
+                failure = translated(error, custom_engine=meter.custom_engine)
+                if (
+                    isinstance(failure.error, StepError)
+                    and attempt < ATTEMPTS
+                    and failure.transient
+                ):
+                    time.sleep(self._pause * 2 ** (attempt - 1))
+                    continue
+                raise Halt("error", _told(self._lm.model, failure.error)) from error
+            return meter.reply, usage + meter.usage(attempt=attempt)
+        raise AssertionError("the last attempt returns or raises")
+
+
+def _told(model: str, error: BaseException) -> BaseException:
+    if not isinstance(error, StepError):
+        return error
+    return ModelError(
+        f"the model that reflects, {model.removeprefix('spantree/')}, failed: {error}",
+        hint="nothing is lost: the same command goes on when it is back",
+    )
+
+
+def read_proposals(path: Path) -> list[Proposal]:
+    """All whole lines of a file. Raises RunError if one is damaged."""
+    raw = path.read_bytes() if path.exists() else b""
+    found = []
+    for number, line in enumerate(raw.split(b"\n")[:-1], start=1):
+        try:
+            found.append(Proposal.model_validate(json.loads(line)))
+        except (ValueError, ValidationError) as error:
+            raise RunError(
+                f"{path} is damaged: line {number} is no proposal",
+                hint="remove that line to have the model asked again",
+            ) from error
+    return found
+
+
+def _messages(request: lm15.Request) -> list[dict[str, str]]:
+    system = _text(request.system)
+    head = [{"role": "system", "content": system}] if system else []
+    return head + [{"role": each.role, "content": _text(each.parts)} for each in request.messages]
+
+
+def _text(parts: Any) -> str:
+    if parts is None or isinstance(parts, str):
+        return parts or ""
+    return "\n".join(part.text for part in parts if getattr(part, "text", None))
+
+
+def _settings(request: lm15.Request) -> dict[str, Any]:
+    """What an optimizer asks of this one call, beside the model's own settings."""
+    given = {"temperature": request.config.temperature, "seed": request.config.seed}
+    return {name: value for name, value in given.items() if value is not None}
+
+
+def _digest(request: lm15.Request) -> str:
+    plain = json.dumps([_messages(request), to_jsonable_python(_settings(request))], sort_keys=True)
+    return hashlib.sha256(plain.encode("utf-8", "surrogatepass")).hexdigest()[:16]

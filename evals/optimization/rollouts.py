@@ -1,0 +1,123 @@
+"""Rollouts: executions of candidate programs on single questions, each recorded before anybody sees it.
+
+DIR/rollouts.jsonl has one Rollout a line. What is there is never executed again: an optimizer that is run again from
+its start, under the same seed, is given the same rollouts, and so comes to where it was without a call.
+"""
+
+import json
+import threading
+from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
+from typing import Any
+
+from pydantic import ValidationError
+
+from evals.call_facts import CallFacts
+from evals.lines import LineFile
+from evals.log import LogRow, SampleRecord, line_of
+from runtime.errors import RunError
+
+ROLLOUTS = "rollouts.jsonl"
+
+RolloutKey = tuple[str, str, str]
+"""A rollout: candidate, id of the question, variation."""
+
+
+class Call(LogRow):
+    """One call of a predictor within a rollout, as an optimizer is shown it.
+
+    `predictor` is named as the program names it. `inputs` and `outputs` are JSON; the inputs are excerpts
+    (evals/excerpts.py): never a document.
+    """
+
+    predictor: str
+    inputs: dict[str, Any]
+    outputs: dict[str, Any]
+    facts: CallFacts = CallFacts()
+
+
+class Rollout(LogRow):
+    """One execution of a candidate program on one question: its scored record, and its calls.
+
+    `variation` tells rollouts of the same candidate on the same question apart: "" for the settings of the program
+    itself, else those under which an optimizer sampled once more.
+    """
+
+    candidate: str
+    question_id: str
+    variation: str = ""
+    record: SampleRecord
+    calls: tuple[Call, ...] = ()
+
+    @property
+    def key(self) -> RolloutKey:
+        """Which rollout this is."""
+        return self.candidate, self.question_id, self.variation
+
+
+class RolloutLog:
+    """The rollouts of one optimization, on disk and in memory. Safe from several threads."""
+
+    def __init__(self, path: Path) -> None:
+        """Open a log, or begin one. Raises RunError if it is damaged."""
+        self._kept: dict[RolloutKey, Rollout] = {}
+        self._file = LineFile(path)
+        try:
+            self._kept.update((each.key, each) for each in read_rollouts(path))
+        except BaseException:
+            self._file.close()
+            raise
+        self._lock = threading.Lock()
+        self._doors: dict[RolloutKey, threading.Lock] = {}
+
+    def __len__(self) -> int:
+        return len(self._kept)
+
+    def __iter__(self) -> Iterator[Rollout]:
+        return iter(list(self._kept.values()))
+
+    def get(self, key: RolloutKey) -> Rollout | None:
+        """The rollout of this key, if it was made."""
+        return self._kept.get(key)
+
+    def once(self, key: RolloutKey, make: Callable[[], Rollout]) -> Rollout:
+        """The rollout of this key, which is made if there is none; never twice, however many threads ask for it.
+
+        DSPy gives the last items of a batch to a second thread when they take two minutes (dspy#9574): that thread
+        waits here, and pays nothing.
+        """
+        with self._lock:
+            door = self._doors.setdefault(key, threading.Lock())
+        with door:
+            kept = self._kept.get(key)
+            if kept is not None:
+                return kept
+            made = make()
+            self._file.append(line_of(made))
+            self._kept[key] = made
+            return made
+
+    def close(self) -> None:
+        """Close the file."""
+        self._file.close()
+
+
+def read_rollouts(path: Path) -> list[Rollout]:
+    """All whole lines of a file, in the order in which rollouts ended. Raises RunError if one is damaged."""
+    raw = path.read_bytes() if path.exists() else b""
+    return [_row(line, path, number) for number, line in enumerate(raw.split(b"\n")[:-1], start=1)]
+
+
+def of_candidate(rollouts: Iterable[Rollout], candidate: str) -> list[Rollout]:
+    """The rollouts of a candidate under its own settings."""
+    return [each for each in rollouts if each.candidate == candidate and not each.variation]
+
+
+def _row(line: bytes, path: Path, number: int) -> Rollout:
+    try:
+        return Rollout.model_validate(json.loads(line))
+    except (ValueError, ValidationError) as error:
+        raise RunError(
+            f"{path} is damaged: line {number} is no rollout",
+            hint="remove that line to have its rollout made again",
+        ) from error

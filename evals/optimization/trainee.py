@@ -1,0 +1,245 @@
+"""The trainee: a program as the optimizers of DSPy are given it.
+
+It answers a question of a set by its id, and gives its rollout in place of an answer alone. What optimizers put into
+demos and reflection prompts is the trace, and the trace holds excerpts. Every rollout is counted and recorded.
+"""
+
+import asyncio
+import copy
+import threading
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from typing import Any, Self
+
+import dspy
+
+from data.questions import Question
+from evals.call_facts import call_facts
+from evals.excerpts import excerpt, excerpt_outputs
+from evals.executor import Executor, Sample
+from evals.log import SampleRecord
+from evals.optimization.candidates import State
+from evals.optimization.halt import Halt
+from evals.optimization.rollouts import Call, Rollout, RolloutLog
+from evals.run import Corpora
+from evals.score import score
+from programs.base import Program, run_sync
+from programs.program_state import predictors_of, state_hash, state_of
+from runtime.predictions import append_to_trace, plain_outputs
+
+SELF = "program."
+"""Before the names of the program's predictors, as the trainee has them."""
+_TRACE = 10_000
+
+
+class Purse:
+    """How many rollouts may be made in all. Safe from several threads."""
+
+    def __init__(self, made: int) -> None:
+        self._made = made
+        self._limit: int | None = None
+        self._stopped = False
+        self._running: set[tuple[asyncio.AbstractEventLoop, asyncio.Task[Any]]] = set()
+        self._lock = threading.Lock()
+
+    def limit(self, rollouts: int) -> None:
+        """From now on, allow no rollout beyond this number."""
+        self._limit = rollouts
+
+    def take(self) -> None:
+        """Take one rollout out. Raises Halt when there is none left, or everything is to stop."""
+        self.check()
+        with self._lock:
+            if self._limit is not None and self._made >= self._limit:
+                raise Halt("budget")
+            self._made += 1
+
+    def check(self) -> None:
+        """Raise Halt if everything is to stop."""
+        if self._stopped:
+            raise Halt("interrupted")
+
+    def stop(self) -> None:
+        """Stop everything: no rollout begins, and those in flight are cancelled."""
+        with self._lock:
+            self._stopped = True
+            for loop, task in self._running:
+                with suppress(RuntimeError):  # it has just come to its end
+                    loop.call_soon_threadsafe(task.cancel)
+
+    async def watched(self, work: Any) -> Any:
+        """Await something that `stop` cancels."""
+        task = asyncio.current_task()
+        assert task is not None
+        running = asyncio.get_running_loop(), task
+        with self._lock:
+            self._running.add(running)
+        try:
+            self.check()
+            return await work
+        finally:
+            with self._lock:
+                self._running.discard(running)
+
+
+class Training:
+    """What all copies of a trainee share: the questions, the log of rollouts, and what is left of the budget."""
+
+    def __init__(
+        self,
+        questions: Mapping[str, Question],
+        corpora: Corpora,
+        log: RolloutLog,
+        keep: Callable[[str, State], None],
+        *,
+        executor: Executor | None = None,
+        told: Callable[[Rollout], None] = lambda _: None,
+    ) -> None:
+        """`keep` is given a candidate and its state before its first rollout; `told` of each."""
+        self.questions = questions
+        self.corpora = corpora
+        self.log = log
+        self.purse = Purse(len(log))
+        self._keep = keep
+        self._told = told
+        self._executor = executor or Executor()
+
+    def rollout(self, program: Program, question_id: str, variation: Mapping[str, Any]) -> Rollout:
+        """The rollout of a program on a question, made unless there is one.
+
+        What is no record of the sample (a mistake of the user, a bug in scoring) halts everything.
+        """
+        state = state_of(program)
+        named = ", ".join(f"{name} {value}" for name, value in variation.items())
+        key = state_hash(state), question_id, named
+
+        def make() -> Rollout:
+            self._keep(key[0], state)
+            return self._made(program, key, variation)
+
+        made = self.log.once(key, make)
+        self._told(made)
+        return made
+
+    def _made(
+        self, program: Program, key: tuple[str, str, str], variation: Mapping[str, Any]
+    ) -> Rollout:
+        self.purse.take()
+        try:
+            return self._executed(_varied(program, variation), *key)
+        except asyncio.CancelledError as error:
+            raise Halt("interrupted") from error
+        except Exception as error:
+            raise Halt("error", error) from error
+
+    def _executed(
+        self, program: Program, candidate: str, question_id: str, variation: str
+    ) -> Rollout:
+        question = self.questions[question_id]
+        corpus = self.corpora(question.corpus)
+        sample = Sample(program.name, question, 1)
+        trace: list[Any] = []
+        with dspy.context(trace=trace, max_trace_size=_TRACE):
+            work = self._executor.run(sample, lambda: program, corpus)
+            record: SampleRecord = run_sync(self.purse.watched(work))
+        if record.answer is not None:
+            record = record.model_copy(update={"score": score(question, record.answer, corpus)})
+        names = {id(each): name for name, each in predictors_of(program).items()}
+        calls = [
+            _call(names[id(predictor)], inputs, outputs, question, corpus)
+            for predictor, inputs, outputs in trace
+            if id(predictor) in names
+        ]
+        return Rollout(
+            candidate=candidate,
+            question_id=question_id,
+            variation=variation,
+            record=record,
+            calls=tuple(_ordered(calls)),
+        )
+
+
+class Trainee(dspy.Module):
+    """A program that optimizers may copy, change and run. `training` is shared by all copies."""
+
+    def __init__(self, program: Program, training: Training) -> None:
+        super().__init__()
+        self.program = program
+        self._training = training
+        self._variation: dict[str, Any] = {}
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Self:
+        made = type(self).__new__(type(self))
+        memo[id(self)] = made
+        for name, value in vars(self).items():
+            vars(made)[name] = value if name == "_training" else copy.deepcopy(value, memo)
+        return made
+
+    def set_lm(self, lm: dspy.BaseLM) -> None:
+        """Sample under other settings: an optimizer's copy of the main model says which, for the leaf model too."""
+        self._variation = _variation_of(lm)
+
+    def get_lm(self) -> dspy.BaseLM | None:
+        """The main model of the program."""
+        return self.program.main_lm or dspy.settings.lm
+
+    def forward(self, question_id: str, question: str) -> dspy.Prediction:
+        """The rollout on a question, its calls appended to the trace of the caller."""
+        variation = self._variation or _variation_of(dspy.settings.lm)
+        rollout = self._training.rollout(self.program, question_id, variation)
+        predictors = predictors_of(self.program)
+        for call in rollout.calls:
+            prediction = dspy.Prediction(**copy.deepcopy(call.outputs))
+            append_to_trace(predictors[call.predictor], copy.deepcopy(call.inputs), prediction)
+        answer = rollout.record.answer or {}
+        return dspy.Prediction(
+            rollout=rollout, answer=answer.get("text", ""), outcome=answer.get("outcome", "error")
+        )
+
+
+def _variation_of(lm: dspy.BaseLM | None) -> dict[str, Any]:
+    """The settings by which an optimizer asks for another sample; nothing for its first one."""
+    kwargs = getattr(lm, "kwargs", {})
+    if kwargs.get("rollout_id") is None:
+        return {}
+    return {"rollout": kwargs["rollout_id"], "temperature": kwargs.get("temperature")}
+
+
+def _varied(program: Program, variation: Mapping[str, Any]) -> Program:
+    """The program with its models set to sample: the same predictors, other settings."""
+    if not variation:
+        return program
+    made = copy.copy(program)
+    main = program.main_lm or dspy.settings.lm
+    made.main_lm = _sampling(main, variation)
+    made.leaf_lm = _sampling(program.leaf_lm, variation) if program.leaf_lm else None
+    return made
+
+
+def _sampling(lm: Any, variation: Mapping[str, Any]) -> dspy.BaseLM:
+    settings = {"rollout_id": variation["rollout"], "temperature": variation["temperature"]}
+    engine = getattr(lm, "engine", None)
+    if "seed" in getattr(engine, "supported_params", ()):
+        settings["seed"] = variation["rollout"]  # an engine of ours is not sent the id of a rollout
+    return lm.copy(**settings)
+
+
+def _call(
+    name: str, inputs: dict[str, Any], prediction: Any, question: Question, corpus: Any
+) -> Call:
+    outputs = plain_outputs(prediction, prediction.keys())
+    facts = call_facts(name, inputs, outputs, question, corpus)
+    return Call(
+        predictor=name,
+        inputs=excerpt(name, inputs, outputs, facts),
+        outputs=excerpt_outputs(name, inputs, outputs, facts),
+        facts=facts,
+    )
+
+
+def _ordered(calls: list[Call]) -> list[Call]:
+    """Calls by predictor, as each first came, and by what they were shown: not by which of many at once ended first."""
+    first = {}
+    for each in calls:
+        first.setdefault(each.predictor, len(first))
+    return sorted(calls, key=lambda each: (first[each.predictor], each.model_dump_json()))

@@ -1,0 +1,51 @@
+"""Plane: what all charts are drawn on. One pair of axes, its scale of costs, its legend and its markers."""
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+from evals.report.svg import INK, SETTINGS
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+MARKERS = "os^DvPX*<>"
+"""A marker for each color of a series."""
+_WIDTH = 4.6
+_WIDE = 20
+"""Times the smallest value from which on an axis is logarithmic."""
+
+
+@contextmanager
+def plane(height: float) -> "Iterator[tuple[Figure, Axes]]":
+    """A figure with one pair of axes. It belongs to no window and to nobody's list of figures."""
+    import matplotlib
+    from matplotlib.figure import Figure
+
+    with matplotlib.rc_context(SETTINGS):
+        figure = Figure(figsize=(_WIDTH, height), layout="constrained")
+        yield figure, figure.subplots()
+
+
+def scale(axes: "Axes", values: Sequence[float]) -> None:
+    """A logarithmic x axis for values that are far apart; else one that starts at 0. Numbers as people write them."""
+    from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
+
+    if values and min(values) > 0 and max(values) > _WIDE * min(values):
+        axes.set_xscale("log")
+        few = max(values) < 1000 * min(values)
+        axes.xaxis.set_major_locator(LogLocator(subs=(1, 2, 5) if few else (1,)))
+        axes.xaxis.set_minor_formatter(NullFormatter())
+    else:
+        axes.set_xlim(0, max(values, default=1) * 1.08 or 1)
+    axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.6g}"))
+
+
+def legend(figure: "Figure", axes: "Axes") -> None:
+    """The labels of what is drawn, below the axes, in as many columns as fit."""
+    handles, labels = axes.get_legend_handles_labels()
+    longest = max(map(len, labels), default=0)
+    columns = max(1, min(4, 50 // (longest + 5)))
+    if handles:
+        figure.legend(handles, labels, loc="outside lower center", ncols=columns, labelcolor=INK)

@@ -1,0 +1,121 @@
+"""Bundle facts: what a bundle says about its program besides the state: how it is made, and where it comes from.
+
+No key, no address and no name of a class or a module is among them.
+"""
+
+import platform
+from importlib.metadata import PackageNotFoundError, version
+from typing import Any
+
+import dspy
+from pydantic import BaseModel, ConfigDict
+
+from runtime.limits import Limits
+from runtime.models.own_server import OwnServer
+
+SCHEMA = 1
+Scalar = str | int | float | bool | None
+_LIBRARIES = ("spantree", "dspy", "pydantic")
+_SECRETS = ("key", "token", "secret", "password", "credential", "header")
+_ADDRESSES = ("api_base", "base_url", "model_list")
+
+
+class Part(BaseModel):
+    """Base of the parts of bundle.json: frozen, strict about unknown keys."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", ser_json_inf_nan="constants")
+
+
+class ModelFacts(Part):
+    """A model by its name. `own_server`: it was behind an address, which is not kept."""
+
+    name: str
+    parameters: dict[str, Scalar] = {}
+    own_server: bool = False
+
+    @classmethod
+    def of(cls, lm: dspy.BaseLM) -> "ModelFacts":
+        """What is kept of a model: parameters that are set, without keys and addresses."""
+        return cls(
+            name=lm.model.removeprefix("spantree/"),
+            parameters=_parameters(lm),
+            own_server=isinstance(lm, OwnServer) or any(lm.kwargs.get(e) for e in _ADDRESSES),
+        )
+
+
+class Origin(Part):
+    """Where a bundle comes from, as only those know who made it.
+
+    `options` are the optimizer's; `splits` has the ids of questions by split; `corpora` versions by name. A report is
+    what was measured on a split, as numbers by name, or as several such (`before`, `after`). `parent` is the id of the
+    bundle that this one was made from. `created` is a time in ISO 8601; empty means now.
+    """
+
+    optimizer: str = ""
+    options: dict[str, Any] = {}
+    objective: dict[str, Any] = {}
+    set_name: str = ""
+    set_version: str = ""
+    corpora: dict[str, str] = {}
+    splits: dict[str, tuple[str, ...]] = {}
+    seed: int | None = None
+    reports: dict[str, dict[str, Any] | None] = {}
+    parent: str | None = None
+    created: str = ""
+
+
+class Facts(Part):
+    """bundle.json. `id` is a hash over everything else, `state_sha256` one over the bytes of program.json.
+
+    `program` is a name of the catalog of programs, `options` are those that it has there. `signatures` has a hash of
+    what each predictor is asked, its instructions aside.
+    """
+
+    schema_version: int = SCHEMA
+    id: str = ""
+    program: str
+    program_version: int
+    options: dict[str, Scalar]
+    partitioner: str
+    limits: Limits
+    lm: ModelFacts | None
+    leaf_lm: ModelFacts | None
+    signatures: dict[str, str]
+    versions: dict[str, str]
+    origin: Origin
+    state_sha256: str
+
+
+class Learned(Part):
+    """One predictor of program.json."""
+
+    instructions: str
+    demos: list[dict[str, Any]]
+
+
+class SavedState(Part):
+    """program.json: the state of every predictor."""
+
+    schema_version: int = SCHEMA
+    predictors: dict[str, Learned]
+
+
+def versions() -> dict[str, str]:
+    """The versions of what a loaded program depends on, Python included."""
+    found = {"python": platform.python_version()}
+    for name in _LIBRARIES:
+        try:
+            found[name] = version(name)
+        except PackageNotFoundError:
+            found[name] = "not installed"
+    return found
+
+
+def _parameters(lm: dspy.BaseLM) -> dict[str, Scalar]:
+    return {
+        name: value
+        for name, value in sorted(lm.kwargs.items())
+        if isinstance(value, str | int | float | bool)
+        and name not in _ADDRESSES
+        and (name == "max_tokens" or not any(each in name.lower() for each in _SECRETS))
+    }

@@ -1,0 +1,163 @@
+"""The form of a reply that makes claims: what is refused anyway afterwards cannot be said in the first place.
+
+Claims are c1, c2, ... and as many as `claim_count` says; the evidence goes through them in their order; and a quote is
+a stretch of the span that it names, from word to word. Which claims, which spans and which words is the model's
+choice, and so is to make no claim at all.
+"""
+
+import json
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from runtime.models.request import PromptRequest
+
+MOST_CLAIMS = 12
+QUOTES = 3
+"""The most of one claim: two sides of a conflict, and one more."""
+LONGEST_QUOTE = 240
+MOST_FIELDS = 12
+MOST_UNKNOWNS = 2
+CAPS: Mapping[str, int] = {"text": 240, "time": 40, "name": 40, "value": 80, "unknowns": 160}
+"""Characters of each text of a claim."""
+_ASKED = ("claims", "evidence", "fields_found", "unknowns", "claim_count")
+_CHUNK = re.compile(r"[^\W\u2e80-\U0010ffff]+|[^\S\n]+|.", re.DOTALL)
+"""A word, a stretch of space, or one character of anything else."""
+
+
+@dataclass(frozen=True)
+class Shown:
+    """A span as the prompt shows it."""
+
+    span_id: str
+    text: str
+
+
+def shown_spans(prompt: PromptRequest) -> tuple[Shown, ...]:
+    """The spans in the prompt that have text which can be quoted."""
+    spans = prompt.value("spans", [])
+    if not isinstance(spans, list):
+        return ()
+    found = (each for each in spans if isinstance(each, dict))
+    texts = (Shown(str(each.get("span_id", "")), str(each.get("text", ""))) for each in found)
+    return tuple(each for each in texts if each.span_id and each.text.strip())
+
+
+def makes_claims(outputs: tuple[str, ...]) -> bool:
+    """Whether these are the outputs of a reader, perhaps with a reasoning before them."""
+    return (outputs[1:] if outputs[:1] == ("reasoning",) else outputs) == _ASKED
+
+
+def claims_rules(spans: tuple[Shown, ...], reasoning: str | None) -> str:
+    """The rules of the grammar, from `start` on. `reasoning` is the term for the text before the claims, if any."""
+    return "\n".join(_rules(spans, reasoning)) + "\n"
+
+
+def _rules(spans: tuple[Shown, ...], reasoning: str | None) -> Iterator[str]:
+    most = MOST_CLAIMS if spans else 0
+    before = [_quoted('{"reasoning": '), "reasoning", _COMMA] if reasoning else [_quoted("{")]
+    yield " ".join(["start:", *before, "claims"])
+    if reasoning:
+        yield f"reasoning: {reasoning}"
+    yield "claims: " + " | ".join(f"claims{count}" for count in range(most + 1))
+    for count in range(most + 1):
+        yield f"claims{count}: {_of(count)}"
+    for number in range(1, most + 1):
+        yield f"fields{number}: {_field(number)}"
+        yield f"claim{number}: {_claim(number)}"
+        cited = _quoted(f'{{"claim_id": "c{number}", "span_id": "')
+        yield f"cited{number}: {cited} ref"
+        yield f"evidence{number}: cited{number} ({_COMMA} cited{number}){{0,{QUOTES - 1}}}"
+    if most:
+        yield "ref: " + " | ".join(f"ref{index}" for index in range(len(spans)))
+        for index, span in enumerate(spans):
+            yield from _quotable(index, span)
+    yield f"unknowns: {_strings('unknowns', MOST_UNKNOWNS)}"
+    for name in ("text", "time", "name", "value"):
+        yield f"{name}: {_string(name)}"
+    yield 'status: "\\"direct\\"" | "\\"inferred\\"" | "\\"conflicting\\"" | "\\"insufficient\\""'
+
+
+def _of(count: int) -> str:
+    """A reply with this many claims, after its opening brace."""
+    numbers = range(1, count + 1)
+    comma = f" {_COMMA} "
+    fields = f"(fields{count} ({comma} fields{count}){{0,{MOST_FIELDS - 1}}})?" if count else ""
+    parts = [
+        _quoted('"claims": ['),
+        comma.join(f"claim{number}" for number in numbers),
+        _quoted('], "evidence": ['),
+        comma.join(f"evidence{number}" for number in numbers),
+        _quoted('], "fields_found": ['),
+        fields,
+        _quoted('], "unknowns": '),
+        "unknowns",
+        _quoted(f', "claim_count": {count}}}'),
+    ]
+    return " ".join(filter(None, parts))
+
+
+def _field(count: int) -> str:
+    """A detail of one of this many claims."""
+    ids = "|".join(_quoted(f'"c{number}"') for number in range(1, count + 1))
+    parts = [
+        _quoted('{"claim_id": '),
+        f"({ids})",
+        _quoted(', "name": '),
+        "name",
+        _quoted(', "value": '),
+        "value",
+        _quoted("}"),
+    ]
+    return " ".join(parts)
+
+
+def _claim(number: int) -> str:
+    parts = [
+        _quoted(f'{{"claim_id": "c{number}", "text": '),
+        "text",
+        _quoted(', "status": '),
+        "status",
+        _quoted(', "time": '),
+        "time",
+        _quoted("}"),
+    ]
+    return " ".join(parts)
+
+
+def _quotable(index: int, span: Shown) -> Iterator[str]:
+    chunks = [_inner(chunk) for chunk in _CHUNK.findall(span.text)]
+    opening = _quoted(f'{_inner(span.span_id)}", "quote": "')
+    closing = _quoted('"}')
+    yield f"ref{index}: {opening} QUOTE{index} {closing}"
+    yield f"QUOTE{index}: SPAN{index} & /(?s:.{{1,{LONGEST_QUOTE}}})/"
+    yield f'SPAN{index}: %regex {{ "substring_chunks": {json.dumps(chunks, ensure_ascii=False)} }}'
+
+
+def _string(name: str) -> str:
+    return f"%json {json.dumps({'type': 'string', 'maxLength': CAPS[name]})}"
+
+
+def _strings(name: str, most: int) -> str:
+    items = {"type": "string", "maxLength": CAPS[name]}
+    separators = {"whitespace_flexible": False, "item_separator": ", ", "key_separator": ": "}
+    schema = {"type": "array", "items": items, "maxItems": most, "x-guidance": separators}
+    return f"%json {json.dumps(schema)}"
+
+
+def _json(text: str) -> str:
+    return json.dumps(text, ensure_ascii=False)
+
+
+def _inner(text: str) -> str:
+    """A text as it stands between the quotation marks of JSON."""
+    return _json(text)[1:-1]
+
+
+def _quoted(text: str) -> str:
+    """A text as a literal of the grammar."""
+    return _json(text)
+
+
+_COMMA = _quoted(", ")
