@@ -26,7 +26,7 @@ class Contender:
     @property
     def family(self) -> str:
         """The program without the choices that its name in the log may have: `rlm` of `rlm:repl`."""
-        return self.program.split(":")[0]
+        return self.program.split("[")[0].split(":")[0]
 
     @cached_property
     def records(self) -> tuple[SampleRecord, ...]:

@@ -104,7 +104,7 @@ class _Windows:
         stop = self._add(at, start, meant)
         if 2 * (stop - start) < meant - start:
             return None
-        return quote if stop == end else self._texts[at][start:stop]
+        return self._texts[at][start:stop]
 
     def add_at(self, span_id: str, start: int, end: int) -> None:
         """Show a stretch of a span, if there is one of this id."""

@@ -4,6 +4,8 @@ The optimizers of DSPy catch every Exception of a program and go on with a score
 no Exception. It never leaves this package.
 """
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Literal
 
 Reason = Literal["budget", "interrupted", "error"]
@@ -16,3 +18,12 @@ class Halt(BaseException):
         super().__init__(reason)
         self.reason: Reason = reason
         self.error = error
+
+
+@contextmanager
+def no_exceptions() -> Iterator[None]:
+    """Let no Exception out of the block to an optimizer, which would take it for a bad score: it ends everything."""
+    try:
+        yield
+    except Exception as error:
+        raise Halt("error", error) from error

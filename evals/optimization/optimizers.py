@@ -12,11 +12,13 @@ import inspect
 import random
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import wraps
 from typing import Any
 
 import dspy
 
 from evals.adapters import Metric
+from evals.optimization.halt import no_exceptions
 from evals.optimization.plan import MINIBATCH, SIMBA_BATCH, OptimizerName, Plan
 from evals.optimization.trainee import Trainee
 from runtime.errors import UserError
@@ -61,7 +63,7 @@ def _gepa(lesson: Lesson) -> list[Any]:
         forbidden=("log_dir", "metric", "max_metric_calls", "auto", "max_full_evals"),
     )
     optimizer = dspy.GEPA(
-        lesson.metric.as_gepa(),
+        _guarded(lesson.metric.as_gepa()),
         max_metric_calls=lesson.rollouts,
         reflection_lm=lesson.reflection_lm,
         num_threads=plan.threads,
@@ -93,7 +95,7 @@ def _mipro(lesson: Lesson) -> list[Any]:
         ) from error
     optuna.logging.disable_default_handler()
     optimizer = dspy.MIPROv2(
-        lesson.metric.as_evaluate(),
+        _guarded(lesson.metric.as_evaluate()),
         prompt_model=lesson.reflection_lm,
         auto=None,
         max_bootstrapped_demos=plan.max_demos,
@@ -119,7 +121,7 @@ def _bootstrap(lesson: Lesson) -> list[Any]:
     plan = lesson.plan
     settings = _settings(dspy.BootstrapFewShot, plan, {}, forbidden=("metric", "metric_threshold"))
     optimizer = dspy.BootstrapFewShot(
-        metric=lesson.metric.as_bool(),
+        metric=_guarded(lesson.metric.as_bool()),
         max_bootstrapped_demos=plan.max_demos,
         max_labeled_demos=0,
         max_errors=_NEVER,
@@ -138,7 +140,7 @@ def _bootstrap_rs(lesson: Lesson) -> list[Any]:
         forbidden=("metric", "metric_threshold"),
     )
     optimizer = dspy.BootstrapFewShotWithRandomSearch(
-        metric=lesson.metric.as_evaluate(),
+        metric=_guarded(lesson.metric.as_evaluate()),
         metric_threshold=plan.threshold,
         max_bootstrapped_demos=plan.max_demos,
         max_labeled_demos=0,
@@ -163,7 +165,7 @@ def _simba(lesson: Lesson) -> list[Any]:
     step = chosen["bsize"] * (2 * chosen["num_candidates"] + 1)
     settings = {"max_steps": max(1, lesson.rollouts // step), **chosen}
     optimizer = dspy.SIMBA(
-        metric=lesson.metric.as_simba(),
+        metric=_guarded(lesson.metric.as_simba()),
         prompt_model=lesson.reflection_lm,
         num_threads=plan.threads,
         **settings,
@@ -189,6 +191,17 @@ _DECIDED = (
 )
 _NEVER = 10**9
 """Errors after which an optimizer gives up: an error of a program is a score of zero, never an end."""
+
+
+def _guarded(metric: Callable[..., Any]) -> Callable[..., Any]:
+    """The metric, whose bugs end the optimization."""
+
+    @wraps(metric)
+    def guarded(*given: Any, **named: Any) -> Any:
+        with no_exceptions():
+            return metric(*given, **named)
+
+    return guarded
 
 
 def _settings(

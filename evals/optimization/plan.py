@@ -37,7 +37,7 @@ class Plan:
     threshold: float = 0.5
     seed: int = 0
     threads: int = 1
-    shares: tuple[int, int, int] = (40, 20, 40)
+    shares: tuple[float, float, float] = (40, 20, 40)
     train_limit: int | None = None
     validation_limit: int | None = None
     test_limit: int | None = None

@@ -10,6 +10,7 @@ import threading
 import time
 from collections import Counter
 from collections.abc import Callable
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
@@ -20,12 +21,12 @@ from pydantic_core import to_jsonable_python
 
 from evals.lines import LineFile
 from evals.log import LogRow, line_of
-from evals.optimization.halt import Halt
+from evals.optimization.halt import Halt, no_exceptions
 from runtime.errors import ModelError, RunError, StepError
 from runtime.ledger import Usage
 from runtime.models.failures import translated
 from runtime.models.meter import Meter, estimated_tokens
-from runtime.models.request import respond
+from runtime.models.request import PromptRequest, respond
 
 PROPOSALS = "proposals.jsonl"
 ATTEMPTS = 3
@@ -77,7 +78,7 @@ class ReflectionEngine:
 
     def complete(self, request: lm15.Request) -> lm15.Response:
         """Reply as before, or ask. One call at a time, so that they are recorded in the order in which they began."""
-        with self._lock:
+        with self._lock, no_exceptions():
             digest = _digest(request)
             self._times[digest] += 1
             key = digest, self._times[digest]
@@ -104,10 +105,9 @@ class ReflectionEngine:
 
     def _asked(self, request: lm15.Request, key: tuple[str, int]) -> Proposal:
         self._before()
-        messages = _messages(request)
-        prompt = "\n\n".join(each["content"] for each in messages)
+        prompt = PromptRequest.parse(request).prompt
         begun = time.monotonic()
-        reply, usage = self._reply(messages, _settings(request), estimated_tokens(len(prompt)))
+        reply, usage = self._reply(request, estimated_tokens(len(prompt.encode())))
         digest, number = key
         made = Proposal(
             request=digest,
@@ -121,9 +121,7 @@ class ReflectionEngine:
         self._kept[key] = made
         return made
 
-    def _reply(
-        self, messages: list[dict[str, str]], settings: dict[str, Any], estimate: int
-    ) -> tuple[str, Usage]:
+    def _reply(self, request: lm15.Request, estimate: int) -> tuple[str, Usage]:
         """What the model replies, and what that used; tried again where the service may have recovered.
 
         A model that cannot be asked ends the optimization: an optimizer would go on without proposals.
@@ -132,7 +130,7 @@ class ReflectionEngine:
         for attempt in range(1, ATTEMPTS + 1):
             meter = Meter(self._lm, estimate=estimate)
             try:
-                meter.lm(messages=messages, **settings)
+                response: Any = meter.lm(replace(request, model=self._lm.model))
             except Exception as error:
                 usage += meter.usage(attempt=attempt)
                 failure = translated(error, custom_engine=meter.custom_engine)
@@ -144,7 +142,7 @@ class ReflectionEngine:
                     time.sleep(self._pause * 2 ** (attempt - 1))
                     continue
                 raise Halt("error", _told(self._lm.model, failure.error)) from error
-            return meter.reply, usage + meter.usage(attempt=attempt)
+            return response.message.text or "", usage + meter.usage(attempt=attempt)
         raise AssertionError("the last attempt returns or raises")
 
 
@@ -172,24 +170,7 @@ def read_proposals(path: Path) -> list[Proposal]:
     return found
 
 
-def _messages(request: lm15.Request) -> list[dict[str, str]]:
-    system = _text(request.system)
-    head = [{"role": "system", "content": system}] if system else []
-    return head + [{"role": each.role, "content": _text(each.parts)} for each in request.messages]
-
-
-def _text(parts: Any) -> str:
-    if parts is None or isinstance(parts, str):
-        return parts or ""
-    return "\n".join(part.text for part in parts if getattr(part, "text", None))
-
-
-def _settings(request: lm15.Request) -> dict[str, Any]:
-    """What an optimizer asks of this one call, beside the model's own settings."""
-    given = {"temperature": request.config.temperature, "seed": request.config.seed}
-    return {name: value for name, value in given.items() if value is not None}
-
-
 def _digest(request: lm15.Request) -> str:
-    plain = json.dumps([_messages(request), to_jsonable_python(_settings(request))], sort_keys=True)
+    asked = {**asdict(request), "model": ""}
+    plain = json.dumps(to_jsonable_python(asked, fallback=str), sort_keys=True)
     return hashlib.sha256(plain.encode("utf-8", "surrogatepass")).hexdigest()[:16]

@@ -19,7 +19,7 @@ from evals.excerpts import excerpt, excerpt_outputs
 from evals.executor import Executor, Sample
 from evals.log import SampleRecord
 from evals.optimization.candidates import State
-from evals.optimization.halt import Halt
+from evals.optimization.halt import Halt, no_exceptions
 from evals.optimization.rollouts import Call, Rollout, RolloutLog
 from evals.run import Corpora
 from evals.score import score
@@ -126,11 +126,10 @@ class Training:
     ) -> Rollout:
         self.purse.take()
         try:
-            return self._executed(_varied(program, variation), *key)
+            with no_exceptions():
+                return self._executed(_varied(program, variation), *key)
         except asyncio.CancelledError as error:
             raise Halt("interrupted") from error
-        except Exception as error:
-            raise Halt("error", error) from error
 
     def _executed(
         self, program: Program, candidate: str, question_id: str, variation: str

@@ -7,12 +7,14 @@ from typing import Annotated
 import typer
 
 from spantree.cli.ask import ask
+from spantree.cli.bundle import build as build_bundle
 from spantree.cli.compare import compare
 from spantree.cli.corpus import corpus
 from spantree.cli.doctor import doctor
 from spantree.cli.eval import evaluate
 from spantree.cli.exits import ReportingGroup
 from spantree.cli.gate import gate
+from spantree.cli.optimize import build as build_optimize
 from spantree.cli.programs import programs
 from spantree.cli.report import report
 from spantree.cli.rescore import rescore
@@ -20,6 +22,7 @@ from spantree.cli.resume import resume
 from spantree.cli.runs import runs
 from spantree.cli.sets import build as build_sets
 from spantree.cli.show import show
+from spantree.cli.sweep import sweep
 
 VERBS = (ask, programs, corpus, runs, show, resume, doctor)
 
@@ -39,9 +42,11 @@ def build() -> typer.Typer:
     for verb in VERBS:
         app.command()(verb)
     app.command("eval")(evaluate)
-    for verb in (rescore, compare, gate, report):
+    for verb in (rescore, compare, gate, report, sweep):
         app.command()(verb)
     app.add_typer(build_sets())
+    app.add_typer(build_optimize())
+    app.add_typer(build_bundle())
     return app
 
 

@@ -7,9 +7,10 @@ import typer
 
 from runtime.errors import RunError
 from spantree.cli import logs, options
+from spantree.cli.comparison_table import COLUMNS, row_of
 from spantree.cli.output import page_width, print_json, print_page, standard_output
 from spantree.cli.page import Page
-from spantree.cli.tables import Column, print_table
+from spantree.cli.tables import print_table
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -105,18 +106,6 @@ def _baseline(entered: "list[Contender]", chosen: str | None) -> "Contender":
     return found[0]
 
 
-_COLUMNS = (
-    Column("metric"),
-    Column("before", right=True),
-    Column("after", right=True),
-    Column("diff", right=True),
-    Column("95 % interval", right=True),
-    Column("p", right=True),
-    Column("Holm", right=True),
-    Column("n", right=True),
-)
-
-
 def _print(found: "Comparison", metric: str, most: int, console: "Console", *, blank: bool) -> None:
     width = page_width(console)
     head = Page(width)
@@ -124,8 +113,8 @@ def _print(found: "Comparison", metric: str, most: int, console: "Console", *, b
         console.print()
     head.heading(found.after, f"against {found.before}")
     print_page(head, console)
-    rows = [_row(found.of(name)) for name in SHOWN if found.of(name).pairs]
-    print_table(_COLUMNS, rows, console, width)
+    rows = [row_of(found.of(name)) for name in SHOWN if found.of(name).pairs]
+    print_table(COLUMNS, rows, console, width)
     page = Page(width)
     told = found.of(metric)
     _add_flips(page, "better", told.gained, most)
@@ -138,34 +127,6 @@ def _print(found: "Comparison", metric: str, most: int, console: "Console", *, b
     if told.power:
         page.item(told.power)
     print_page(page, console)
-
-
-def _row(found: "Difference") -> tuple[str, ...]:
-    from evals.measures import MEASURES
-    from evals.numerals import NONE, compact, probability, share, signed
-
-    measure = MEASURES[found.measure]
-    shares = measure.unit == "share"
-    plain, change = (share, signed) if shares else (compact, _change)
-    interval = NONE
-    if found.interval is not None:
-        interval = f"[{change(found.interval.low)}, {change(found.interval.high)}]"
-    return (
-        measure.title,
-        plain(found.before),
-        plain(found.after),
-        change(found.delta),
-        interval,
-        probability(found.p),
-        probability(found.p_holm) if found.p_holm is not None else "",
-        f"{found.pairs:,}",
-    )
-
-
-def _change(value: float | None) -> str:
-    from evals.numerals import compact
-
-    return f"+{compact(value)}" if value and value > 0 else compact(value)
 
 
 def _add_flips(page: Page, how: str, flipped: tuple[str, ...], most: int) -> None:

@@ -1,23 +1,22 @@
 """Evaluation: from what was asked at the command line to a log and its table."""
 
 import asyncio
-import shlex
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, get_args
+from typing import TYPE_CHECKING, Any, get_args
 
 from runtime.errors import LimitsError, RunCancelled, RunError, UserError
+from spantree.cli.command_words import joined, limit_options, model_options
 from spantree.cli.display import BANNER
 from spantree.cli.evaluation_table import latency_lines, print_results
 from spantree.cli.exits import NO_ANSWER, OK, Interrupted
-from spantree.cli.flags import FLAGS
 from spantree.cli.progress import watcher
 from spantree.cli.question_set import OpenedSet, opened_set
-from spantree.cli.settings import DEFAULT_LIMITS, DEFAULT_MODEL, Settings
+from spantree.cli.settings import DEFAULT_MODEL, Settings
 from spantree.cli.store import store_folder
 from spantree.cli.variants import variants
 
@@ -26,7 +25,7 @@ if TYPE_CHECKING:
     from evals.log import EvalLog
     from evals.manifest import Manifest
     from evals.progress import Listener
-    from evals.results import Results
+    from evals.results import Latency
     from evals.run import Conduct, Plan
 
 LOGS = "logs"
@@ -54,15 +53,14 @@ class Evaluation:
 
     def command(self, out: Path) -> str:
         """The command that goes on with this evaluation."""
-        common, limits = self.common, self.common.limits
-        given = {
+        return joined("eval", self.options(out))
+
+    def options(self, out: Path) -> dict[str, Any]:
+        """The options of that command, None for those that are the default."""
+        return {
             "--program": self.programs,
             "--set": self.question_set,
-            "--model": common.model,
-            "--leaf-model": None if common.leaf_model == common.model else common.leaf_model,
-            "--api-base": common.api_base,
-            "--partition": None if common.partitioner == "auto" else common.partitioner,
-            "--leaf-characters": common.leaf_characters,
+            **model_options(self.common),
             "--out": out,
             "--epochs": None if self.epochs == 1 else self.epochs,
             "--limit": self.limit,
@@ -72,19 +70,13 @@ class Evaluation:
             "--max-errors": None if self.max_errors == "10%" else self.max_errors,
             "--retries": self.retries or None,
             "--store": self.store,
-            **{
-                FLAGS[name]: getattr(limits, name)
-                for name in ("calls", "tokens", "cost_usd", "wall_seconds", "depth")
-                if getattr(limits, name) != getattr(DEFAULT_LIMITS, name)
-            },
+            **limit_options(self.common),
         }
-        words = [
-            word
-            for name, value in given.items()
-            if value is not None
-            for word in (name, str(value))
-        ]
-        return shlex.join(["spantree", "eval", *words])
+
+    def check(self) -> None:
+        """Raise UserError for what can be seen to be wrong before anything is read."""
+        self.plan()
+        self.conduct()
 
     def plan(self) -> "Plan":
         """What of the set is evaluated."""
@@ -113,45 +105,56 @@ class Evaluation:
 def carry_out(asked: Evaluation) -> int:
     """Check everything that can be checked, then evaluate and print the table. Returns the exit status."""
     from evals.results import results
-    from evals.run import manifest_of
-    from evals.selection import selected
-    from evals.tolerance import TooManyErrors
 
-    plan, conduct = asked.plan(), asked.conduct()
+    asked.check()
     chosen = variants(asked.programs, asked.common)
     models = asked.common.models()
-    store = store_folder(asked.store)
-    _say_banner(asked)
     factories = {each.name: each.factory(models) for each in chosen}
-    opened = opened_set(asked.question_set, store)
-    questions = selected(opened.made, split=plan.split, limit=plan.limit, seed=plan.seed)
-    out = asked.out or _default_out(asked, manifest_of(factories, opened.made, questions, plan))
-    log, stopped = None, ""
-    with watcher(sys.stderr, quiet=asked.quiet) as watching:
-        opened.check((each.corpus for each in questions), watching)
-        command = asked.command(out)
-        try:
-            with _resumable(command):
-                log = _evaluated(asked, factories, opened, out, plan, conduct, watching.evaluated)
-        except TooManyErrors as error:
-            stopped = f"{error}\nlog: {out}\nnext: {command} --retry-errors"
+    log = evaluated(asked, factories, command=asked.command)
     if log is None:
-        print(stopped, file=sys.stderr)
         return NO_ANSWER
     found = results(log)
     if not asked.quiet:
-        _say_about(log, found)
+        say_about(log, found.latency)
     print_results(found, json=asked.json, log=log)
     return OK
 
 
-def _evaluated(
+def evaluated(
+    asked: Evaluation, factories: "Mapping[str, Factory]", *, command: Callable[[Path], str]
+) -> "EvalLog | None":
+    """Evaluate programs as was asked for. `command` gives what goes on with it, for the folder of the log.
+
+    None where more samples ended in errors than are tolerated, which is told on standard error.
+    """
+    from evals.run import manifest_of
+    from evals.selection import selected
+    from evals.tolerance import TooManyErrors
+
+    plan = asked.plan()
+    store = store_folder(asked.store)
+    _say_banner(asked)
+    opened = opened_set(asked.question_set, store)
+    questions = selected(opened.made, split=plan.split, limit=plan.limit, seed=plan.seed)
+    out = asked.out or _default_out(asked, manifest_of(factories, opened.made, questions, plan))
+    going_on, stopped = command(out), ""
+    with watcher(sys.stderr, quiet=asked.quiet) as watching:
+        opened.check((each.corpus for each in questions), watching)
+        try:
+            with _resumable(going_on):
+                return _logged(asked, factories, opened, out, going_on, watching.evaluated)
+        except TooManyErrors as error:
+            stopped = f"{error}\nlog: {out}\nnext: {going_on} --retry-errors"
+    print(stopped, file=sys.stderr)
+    return None
+
+
+def _logged(
     asked: Evaluation,
-    factories: "dict[str, Factory]",
+    factories: "Mapping[str, Factory]",
     opened: OpenedSet,
     out: Path,
-    plan: "Plan",
-    conduct: "Conduct",
+    command: str,
     listener: "Listener",
 ) -> "EvalLog":
     from evals.manifest import Notes
@@ -163,7 +166,7 @@ def _evaluated(
         created=datetime.now(UTC).isoformat(timespec="seconds"),
         commit=commit,
         dirty=dirty,
-        command=asked.command(out),
+        command=command,
         set_folder=str(opened.folder.absolute()),
         store=str(opened.store),
     )
@@ -172,8 +175,8 @@ def _evaluated(
         opened.made,
         opened.corpus,
         out,
-        plan=plan,
-        conduct=conduct,
+        plan=asked.plan(),
+        conduct=asked.conduct(),
         notes=notes,
         listener=listener,
     )
@@ -207,11 +210,11 @@ def _say_banner(asked: Evaluation) -> None:
         print(BANNER, file=sys.stderr)
 
 
-def _say_about(log: "EvalLog", found: "Results") -> None:
+def say_about(log: "EvalLog", latency: "Mapping[str, Latency]") -> None:
     """Where the log is, what is odd about it, and what depends on clocks, on standard error."""
     if log.cut:
         print(
             "a half-written line of the log was dropped and its sample evaluated again",
             file=sys.stderr,
         )
-    print("\n".join([f"log: {log.folder}", *latency_lines(found)]), file=sys.stderr)
+    print("\n".join([f"log: {log.folder}", *latency_lines(latency)]), file=sys.stderr)

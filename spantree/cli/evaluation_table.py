@@ -41,9 +41,9 @@ def print_results(
     sys.stdout.flush()
 
 
-def latency_lines(found: "Results") -> list[str]:
+def latency_lines(latency: "Mapping[str, Latency]") -> list[str]:
     """The seconds of the samples, a line a program."""
-    return [f"seconds a sample, {name}: {_seconds(each)}" for name, each in found.latency.items()]
+    return [f"seconds a sample, {name}: {_seconds(each)}" for name, each in latency.items()]
 
 
 def _row(result: "ProgramResult") -> tuple[str, ...]:

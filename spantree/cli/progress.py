@@ -14,6 +14,7 @@ from rich.progress import BarColumn, Progress, SpinnerColumn, TaskID, TextColumn
 from spantree.cli.terminal import count, cut_left, plain
 
 if TYPE_CHECKING:
+    from evals.optimization import Moment as OptimizationMoment
     from evals.progress import Moment
     from programs.progress import Progress as RunProgress
 
@@ -35,6 +36,9 @@ class Watcher:
 
     def evaluated(self, moment: "Moment") -> None:
         """The evaluation moved."""
+
+    def optimized(self, moment: "OptimizationMoment") -> None:
+        """The optimization moved."""
 
     def rescored(self, done: int, total: int) -> None:
         """`done` of `total` answers are scored again."""
@@ -71,6 +75,12 @@ class Lines(Watcher):
     def evaluated(self, moment: "Moment") -> None:
         """Say how far the evaluation is, and how good."""
         self._say(f"evaluating: {moment.done:,}/{moment.total:,}, {metric_words(moment)}")
+
+    def optimized(self, moment: "OptimizationMoment") -> None:
+        """Say how far the optimization is, what it found and what it used."""
+        done, total = rollouts_of(moment)
+        spent = "" if moment.phase == "test" else f", {spent_words(moment)}"
+        self._say(f"{moment.phase}: {done:,}/{total:,}, {best_words(moment)}{spent}")
 
     def rescored(self, done: int, total: int) -> None:
         """Say how many answers are scored again."""
@@ -120,6 +130,13 @@ class Bars(Watcher):
         """Move the bar of the samples."""
         note = f"{moment.done:,}/{moment.total:,} {metric_words(moment)}"
         self._move("evaluating", moment.done, moment.total, note)
+
+    def optimized(self, moment: "OptimizationMoment") -> None:
+        """Move the bar of the rollouts, or of the samples that are tested."""
+        done, total = rollouts_of(moment)
+        spent = "" if moment.phase == "test" else f"\n{spent_words(moment)}"
+        note = f"{done:,}/{total:,} {best_words(moment)}{spent}"
+        self._move(moment.phase, done, total, note)
 
     def rescored(self, done: int, total: int) -> None:
         """Move the bar of the answers."""
@@ -176,6 +193,31 @@ def metric_words(moment: "Moment") -> str:
     parts += [count(moment.calls, "call")]
     parts += [f"{moment.kept:,} from before"] if moment.kept else []
     return ", ".join(parts)
+
+
+def rollouts_of(moment: "OptimizationMoment") -> tuple[int, int]:
+    """How many rollouts there are of how many; while before and after are compared, how many samples."""
+    if moment.phase == "test":
+        return moment.tested, moment.to_test
+    return moment.rollouts, moment.budget
+
+
+def best_words(moment: "OptimizationMoment") -> str:
+    """What an optimization found so far: the score of the program as it was given, and the best one."""
+    parts = [count(moment.candidates, "candidate")]
+    if moment.seed_score is not None and moment.best is not None:
+        parts.append(f"score {moment.seed_score:.3f} → {moment.best:.3f}")
+    return ", ".join(parts)
+
+
+def spent_words(moment: "OptimizationMoment") -> str:
+    """What an optimization used so far: its calls and those that reflect, the tokens and the cost of both."""
+    spent = moment.spent
+    calls = count(spent.calls, "call") + (
+        f" + {spent.reflection_calls:,} reflecting" if spent.reflection_calls else ""
+    )
+    cost = "cost not known" if spent.cost_usd is None else f"${spent.cost_usd:,.4g}"
+    return f"{calls}, {count(spent.tokens + spent.reflection_tokens, 'token')}, {cost}"
 
 
 def _counts(progress: "RunProgress") -> str:

@@ -22,7 +22,8 @@ _NAMES = {
     "action_space": ("action space", ("tools", "repl")),
     "sandbox": ("sandbox", ("monty", "deno")),
 }
-_LEAST = {"max_turns": 2, "window": 1, "top_k": 1, "leaf_characters": 1_200}
+LEAST = {"max_turns": 2, "window": 1, "top_k": 1, "leaf_characters": 1_200}
+"""The smallest values of settings that are numbers."""
 
 DEFAULT_MODEL = "extractive"
 DEFAULT_LIMITS = Limits()
@@ -66,17 +67,17 @@ class Settings:
 
     def check(self) -> None:
         """Raise UserError for what can be seen to be wrong before anything is read or written."""
-        _known("program", self.program, PROGRAMS)
+        known("program", self.program, PROGRAMS)
         known_partitioner(self.partitioner)
         chosen = self._chosen()
         for name, value in chosen.items():
             self._check_taken(name)
             if name in _NAMES:
                 what, names = _NAMES[name]
-                _known(what, value, names)
-            elif value < _LEAST[name]:
+                known(what, value, names)
+            elif value < LEAST[name]:
                 raise UserError(
-                    f"{OPTIONS[name]} is {value}: it must be at least {_LEAST[name]}",
+                    f"{OPTIONS[name]} is {value}: it must be at least {LEAST[name]}",
                     hint="leave it out to use the program's own",
                 )
         if "sandbox" in chosen and self.action_space != "repl":
@@ -136,10 +137,11 @@ def known_partitioner(name: str) -> None:
     """Raise UserError if there is no partitioner of this name."""
     from data.partition import PARTITIONERS
 
-    _known("partitioner", name, PARTITIONERS)
+    known("partitioner", name, PARTITIONERS)
 
 
-def _known(what: str, name: str, names: Iterable[str]) -> None:
+def known(what: str, name: str, names: Iterable[str]) -> None:
+    """Raise UserError if there is nothing of this kind and name."""
     names = list(names)
     if name not in names:
         raise UserError(f"there is no {what} named {name!r}", hint=f"one of: {', '.join(names)}")

@@ -105,7 +105,7 @@ def test_a_model_is_shown_what_was_learned(tmp_path: Path) -> None:
     save_bundle(taught(Direct(lm=engine.lm())), "direct", tmp_path / "b")
     program = load(tmp_path / "b", lm=engine.lm(), limits=Limits(retries=0))
     program(question="Did it rain?", corpus=spantree.open_corpus(samples_path("minutes")))
-    prompt = str(engine.log[0].request.messages)
+    prompt = engine.log[0].prompt
     assert "Be brief. 引用。" in prompt
     assert "It rained." in prompt
 

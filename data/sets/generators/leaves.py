@@ -26,8 +26,8 @@ from data.sets.generators.names import Names
 from data.sets.generators.prose import sentence
 
 _ASKED = 60
-_LINES = 11
-_FILLING = 5
+_LINES = 8
+_FILLING = 4
 _PERIOD, _SILENT = 8, (3, 6)
 """Of so many questions, these ask for what their document does not say: one of a log, one of minutes."""
 
