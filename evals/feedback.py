@@ -153,7 +153,8 @@ _UNITS: Mapping[str, str] = {"reading": "span", "conclusion": "claim"}
 def _gold(question: Question, facts: CallFacts) -> str:
     if not facts.gold:
         if facts.spans and question.gold:
-            return "None of the evidence that the question needs stood in what this call was given."
+            none = "None of the evidence that the question needs stood in what this call was given"
+            return f"{none}." if facts.claims else f"{none}: to return no claims was right."
         return ""
     total = _counted(len(question.gold), "needed fact")
     here = f"Of {total}, {len(facts.facts)} stood in what this call was given"

@@ -27,7 +27,7 @@ _MARKS = re.compile(
 
 def harmless(text: str) -> str:
     """The text with nothing in it that could pose as a part of a prompt."""
-    return text
+    return _MARKS.sub(lambda found: found[0] + JOINER, neutralize(text))
 
 
 def harmless_value(value: Any) -> Any:

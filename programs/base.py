@@ -136,6 +136,9 @@ class Program(dspy.Module, metaclass=AbstractModule):
 
     name = "program"
     version = 1
+    bundle = ""
+    """The id of the bundle that it was loaded from, and its folder; empty for none."""
+    bundle_folder = ""
     min_calls = 4
     """Calls without which it can answer no question: of most, to classify, plan, read and conclude."""
 
@@ -262,6 +265,12 @@ class Program(dspy.Module, metaclass=AbstractModule):
                 f"run {record.run_id} is of the program {begun[0]} {begun[1]}, and this is {mine[0]} {mine[1]}",
                 hint="resume it with the program that began it, or ask again",
             )
+        loaded = record.config.get("bundle", "")
+        if loaded != self.bundle:
+            raise RunError(
+                f"run {record.run_id} was begun with {_told_bundle(loaded)}, and this is {_told_bundle(self.bundle)}",
+                hint="resume it with the bundle that began it, or ask again",
+            )
         if corpus.version != record.corpus_version:
             raise CorpusError(
                 f"the corpus is of version {corpus.version}, and run {record.run_id} is over {record.corpus_version}",
@@ -297,8 +306,13 @@ class Program(dspy.Module, metaclass=AbstractModule):
             corpus_version=corpus.version,
             corpus_paths=tuple(str(each) for each in corpus.roots),
             store=str(corpus.store),
-            config=self.configuration(limits),
+            config={**self.configuration(limits), **self._loaded_from()},
         )
+
+    def _loaded_from(self) -> dict[str, str]:
+        if not self.bundle:
+            return {}
+        return {"bundle": self.bundle, "bundle_folder": self.bundle_folder}
 
     def _run(
         self,
@@ -329,6 +343,10 @@ class Program(dspy.Module, metaclass=AbstractModule):
             state=fold(journal.events(record.run_id)),
             listener=self.progress,
         )
+
+
+def _told_bundle(id: str) -> str:
+    return f"the bundle {id}" if id else "no bundle"
 
 
 def _leave(run: Run) -> None:

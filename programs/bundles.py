@@ -39,7 +39,7 @@ from runtime.models.make import make_lm
 __all__ = ["Bundle", "Origin", "load", "read_bundle", "save_bundle", "shipped_bundles"]
 
 _FORCE = "make a new bundle with what is installed; or load as much of it as fits: force=True"
-_GIVE = "give the model yourself: load(..., lm=make_lm(NAME, ...))"
+_GIVE = "give the model yourself: load(..., lm=make_lm(NAME, ...)), or --model NAME --api-base URL"
 
 
 @dataclass(frozen=True)
@@ -54,6 +54,16 @@ class Bundle:
     def id(self) -> str:
         """16 hex digits over everything that is in it."""
         return self.facts.id
+
+    def model(self, name: str) -> dspy.LM:
+        """A model by its name, with the parameters that the bundle has for it if it is one of its models.
+
+        Raises BundleError where the name does not make the same model, ModelError for what make_lm refuses.
+        """
+        for facts in (self.facts.lm, self.facts.leaf_lm):
+            if facts is not None and facts.name == name:
+                return _made(facts)
+        return make_lm(name)
 
     def unlearned(self, **settings: Any) -> Program:
         """The program as it is without the bundle's state. Raises BundleError when there is no such program."""
@@ -110,7 +120,7 @@ def save_bundle(
     _check_plain(program)
     lm = program.main_lm or dspy.settings.lm
     leaf = program.leaf_lm
-    source = origin or Origin()
+    source = origin or Origin(parent=program.bundle or None)
     now = datetime.now(UTC).isoformat(timespec="seconds")
     state = state_of(program)
     facts = Facts(
@@ -148,9 +158,10 @@ def load(
 ) -> Program:
     """The program of a bundle, ready to be called: a folder, or the name of a bundle that ships.
 
-    Models and limits are those that it was made with, unless others are given here. Raises BundleError when it does not
-    fit what is installed (another version of the program or of DSPy, a changed signature): `force` loads as much of it
-    as fits, with a warning. A damaged bundle is never loaded. Raises ModelError for what make_lm refuses.
+    Models and limits are those that it was made with, unless others are given here. `program.bundle` is the id of the
+    bundle; runs note it. Raises BundleError when it does not fit what is installed (another version of the program or
+    of DSPy, a changed signature): `force` loads as much of it as fits, with a warning.
+    A damaged bundle is never loaded. Raises ModelError for what make_lm refuses.
     """
     bundle = read_bundle(name)
     misfits = bundle.misfits()
@@ -165,12 +176,13 @@ def load(
     facts = bundle.facts
     program = bundle.unlearned(
         limits=limits or facts.limits,
-        lm=lm or _made(facts.lm),
-        leaf_lm=leaf_lm or _made(facts.leaf_lm),
+        lm=lm or (_made(facts.lm) if facts.lm else None),
+        leaf_lm=leaf_lm or (_made(facts.leaf_lm) if facts.leaf_lm else None),
         journal=journal,
         progress=progress,
     )
     apply_state(program, fitting(program, bundle.state)[0])
+    program.bundle, program.bundle_folder = bundle.id, str(bundle.folder.resolve())
     return program
 
 
@@ -207,7 +219,10 @@ def _built(name: str, options: Mapping[str, Any], **settings: Any) -> Program:
     try:
         return entry.build(options, **settings)
     except TypeError as error:  # a number where a word belongs
-        raise BundleError(f"the options {dict(options)} make no {name}: {error}") from error
+        raise BundleError(
+            f"the options {dict(options)} make no {name}: {error}",
+            hint="give them as they are meant",
+        ) from error
 
 
 def _check_same(program: Program, name: str, options: Mapping[str, Any]) -> None:
@@ -246,10 +261,8 @@ def _check_plain(program: Program) -> None:
             )
 
 
-def _made(facts: ModelFacts | None) -> dspy.LM | None:
+def _made(facts: ModelFacts) -> dspy.LM:
     """A model by its name, the same as the bundle was made with, or an error."""
-    if facts is None:
-        return None
     if facts.own_server:
         raise BundleError(
             f"the bundle was made with {facts.name} on a server of its own, whose address is not kept",

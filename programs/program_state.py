@@ -20,6 +20,7 @@ from pydantic_core import PydanticSerializationError, to_jsonable_python
 from runtime.errors import BundleError
 
 AUGMENTED = "augmented"
+_ANOTHER = "apply the state to the program that it is of"
 _LONE = re.compile("[\ud800-\udfff]")
 
 
@@ -79,7 +80,7 @@ def apply_state(program: dspy.Module, state: State) -> None:
     mine = predictors_of(program)
     wrong = misplaced(program, state)
     if wrong:
-        raise BundleError("; ".join(wrong), hint="apply the state to the program that it is of")
+        raise BundleError("; ".join(wrong), hint=_ANOTHER)
     made = {
         name: (_instructed(name, each, state[name]), _typed_demos(name, each, state[name]))
         for name, each in mine.items()
@@ -153,7 +154,9 @@ def _instructed(name: str, predictor: dspy.Predict, state: PredictorState) -> An
         # A blank is none at all; an empty text would make DSPy write some.
         return signature.with_instructions(instructions or " ")
     except UnicodeEncodeError as error:
-        raise BundleError(f"the instructions of {name} hold a lone surrogate") from error
+        raise BundleError(
+            f"the instructions of {name} hold a lone surrogate", hint="write them as valid text"
+        ) from error
 
 
 def _held(signature: Any) -> Iterator[str]:
@@ -205,7 +208,9 @@ def _typed(where: str, signature: Any, demo: Mapping[str, Any]) -> dspy.Example:
     held = {*_held(signature), AUGMENTED}
     unknown = [name for name in demo if name not in held]
     if unknown:
-        raise BundleError(f"{where} has a field {unknown[0]!r}, and its signature has none")
+        raise BundleError(
+            f"{where} has a field {unknown[0]!r}, and its signature has none", hint=_ANOTHER
+        )
     values: dict[str, Any] = {}
     for name, value in demo.items():
         if name == AUGMENTED or value is None:

@@ -8,6 +8,7 @@ import asyncio
 import hashlib
 import time
 from collections.abc import Awaitable, Callable, Sequence
+from contextlib import AbstractAsyncContextManager, nullcontext
 from typing import Any
 
 import dspy
@@ -74,6 +75,7 @@ class Caller:
         self._open = 0
         self._waiters: list[asyncio.Future[None]] = []
         self._prices: dict[str, Price | None] = {}
+        self._turns: dict[int, asyncio.Semaphore] = {}
         self._prepared: tuple[Any, Any] | None = None
 
     async def call(
@@ -150,6 +152,18 @@ class Caller:
         return failure.transient or (failure.schema_refused and isinstance(job.lm, OwnServer))
 
     async def _attempt(self, job: Job, number: int, feedback: str) -> "dspy.Prediction | Failure":
+        async with self._turn(job.lm):
+            return await self._made(job, number, feedback)
+
+    def _turn(self, lm: Any) -> AbstractAsyncContextManager[Any]:
+        """The turn of a call at an engine that takes few `at_once`: it would queue there within its own time."""
+        engine = getattr(lm, "engine", None)
+        few = getattr(engine, "at_once", None)
+        if not few:
+            return nullcontext()
+        return self._turns.setdefault(id(engine), asyncio.Semaphore(few))
+
+    async def _made(self, job: Job, number: int, feedback: str) -> "dspy.Prediction | Failure":
         attempt = await self._opened(job, number, feedback)
         try:
             prediction = await self._predicted(job, attempt)

@@ -7,6 +7,7 @@ import sys
 import venv
 from importlib.metadata import Distribution, distribution
 from pathlib import Path
+from typing import Any
 from zipfile import ZipFile
 
 import dspy
@@ -106,10 +107,11 @@ def bundle(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A program that has learned something."""
     folder = tmp_path_factory.mktemp("bundles") / "minutes"
     program = Retrieve(k=5, lm=make_lm("extractive"))
-    program.analyze_leaf.signature = program.analyze_leaf.signature.with_instructions("Quote.")
+    reader: Any = program.analyze_leaf
+    reader.signature = reader.signature.with_instructions("Quote.")
     span = {"span_id": "a" * 12, "source": "a.md", "first_line": 1, "text": "Kept for a year."}
     shown = [{**span, "margin_before": "", "margin_after": ""}]
-    program.analyze_leaf.demos = [dspy.Example(question="Kept?", spans=shown, claims=[])]
+    reader.demos = [dspy.Example(question="Kept?", spans=shown, claims=[])]
     save_bundle(program, "retrieve", folder, origin=Origin(seed=1), settings={"top_k": 5})
     return folder
 

@@ -26,7 +26,7 @@ from evals.optimization.board import Board
 from evals.optimization.candidates import Candidate, read_state, write_state
 from evals.optimization.halt import Halt
 from evals.optimization.manifest import OptimizationManifest, agreed, metric_hash, versions
-from evals.optimization.optimizers import Lesson, compiled
+from evals.optimization.optimizers import Lesson, check_options, compiled
 from evals.optimization.plan import REFLECTING, Plan
 from evals.optimization.progress import Listener, Moment, Phase
 from evals.optimization.proposals import PROPOSALS, ReflectionEngine
@@ -72,6 +72,7 @@ def optimize(
     KeyboardInterrupt stops it: the result then says so, and holds the best candidate so far.
     """
     plan.check()
+    check_options(plan)
     if plan.optimizer in REFLECTING and reflection_lm is None:
         raise ModelError(
             f"{plan.optimizer} needs a model that writes instructions",

@@ -57,10 +57,7 @@ def compiled(lesson: Lesson) -> list[Trainee]:
 def _gepa(lesson: Lesson) -> list[Any]:
     plan = lesson.plan
     settings = _settings(
-        dspy.GEPA,
-        plan,
-        {"reflection_minibatch_size": MINIBATCH, "warn_on_score_mismatch": False},
-        forbidden=("log_dir", "metric", "max_metric_calls", "auto", "max_full_evals"),
+        plan, {"reflection_minibatch_size": MINIBATCH, "warn_on_score_mismatch": False}
     )
     optimizer = dspy.GEPA(
         _guarded(lesson.metric.as_gepa()),
@@ -80,12 +77,7 @@ def _gepa(lesson: Lesson) -> list[Any]:
 def _mipro(lesson: Lesson) -> list[Any]:
     plan = lesson.plan
     trials = max(2, (lesson.rollouts - len(lesson.train)) // len(lesson.validation) - 1)
-    settings = _settings(
-        dspy.MIPROv2,
-        plan,
-        {"num_candidates": max(2, min(plan.candidates, trials))},
-        forbidden=("metric", "log_dir", "seed", "auto"),
-    )
+    settings = _settings(plan, {"num_candidates": max(2, min(plan.candidates, trials))})
     try:
         import optuna
     except ModuleNotFoundError as error:
@@ -119,7 +111,7 @@ def _mipro(lesson: Lesson) -> list[Any]:
 
 def _bootstrap(lesson: Lesson) -> list[Any]:
     plan = lesson.plan
-    settings = _settings(dspy.BootstrapFewShot, plan, {}, forbidden=("metric", "metric_threshold"))
+    settings = _settings(plan, {})
     optimizer = dspy.BootstrapFewShot(
         metric=_guarded(lesson.metric.as_bool()),
         max_bootstrapped_demos=plan.max_demos,
@@ -133,12 +125,7 @@ def _bootstrap(lesson: Lesson) -> list[Any]:
 def _bootstrap_rs(lesson: Lesson) -> list[Any]:
     plan = lesson.plan
     room = (lesson.rollouts - len(lesson.train)) // len(lesson.validation) - 2
-    settings = _settings(
-        dspy.BootstrapFewShotWithRandomSearch,
-        plan,
-        {"num_candidate_programs": max(1, min(plan.candidates, room))},
-        forbidden=("metric", "metric_threshold"),
-    )
+    settings = _settings(plan, {"num_candidate_programs": max(1, min(plan.candidates, room))})
     optimizer = dspy.BootstrapFewShotWithRandomSearch(
         metric=_guarded(lesson.metric.as_evaluate()),
         metric_threshold=plan.threshold,
@@ -156,10 +143,7 @@ def _bootstrap_rs(lesson: Lesson) -> list[Any]:
 def _simba(lesson: Lesson) -> list[Any]:
     plan = lesson.plan
     chosen = _settings(
-        dspy.SIMBA,
-        plan,
-        {"num_candidates": 3, "max_demos": plan.max_demos, "bsize": SIMBA_BATCH},
-        forbidden=("metric", "prompt_model"),
+        plan, {"num_candidates": 3, "max_demos": plan.max_demos, "bsize": SIMBA_BATCH}
     )
     chosen["bsize"] = min(chosen["bsize"], len(lesson.train))
     step = chosen["bsize"] * (2 * chosen["num_candidates"] + 1)
@@ -181,6 +165,23 @@ _COMPILE: Mapping[OptimizerName, Callable[[Lesson], list[Any]]] = {
     "bootstrap-rs": _bootstrap_rs,
     "simba": _simba,
 }
+_TAKEN: Mapping[OptimizerName, tuple[Callable[..., Any], Sequence[str]]] = {
+    "gepa": (
+        dspy.GEPA,
+        (
+            *("log_dir", "metric", "max_metric_calls", "auto", "max_full_evals", "reflection_lm"),
+            *("use_wandb", "wandb_api_key", "wandb_init_kwargs", "use_mlflow"),  # reach a network
+        ),
+    ),
+    "mipro": (
+        dspy.MIPROv2,
+        ("metric", "metric_threshold", "log_dir", "auto", "prompt_model"),
+    ),
+    "bootstrap": (dspy.BootstrapFewShot, ("metric", "metric_threshold")),
+    "bootstrap-rs": (dspy.BootstrapFewShotWithRandomSearch, ("metric", "metric_threshold")),
+    "simba": (dspy.SIMBA, ("metric", "prompt_model")),
+}
+"""By name the optimizer of DSPy, and those of its options that are passed here, besides those of _DECIDED."""
 _DECIDED = (
     "num_threads",
     "seed",
@@ -204,14 +205,14 @@ def _guarded(metric: Callable[..., Any]) -> Callable[..., Any]:
     return guarded
 
 
-def _settings(
-    optimizer: Callable[..., Any],
-    plan: Plan,
-    defaults: Mapping[str, Any],
-    *,
-    forbidden: Sequence[str],
-) -> dict[str, Any]:
+def check_options(plan: Plan) -> None:
+    """Raise UserError for an option of the plan that its optimizer does not have, or that is decided here."""
+    _settings(plan, {})
+
+
+def _settings(plan: Plan, defaults: Mapping[str, Any]) -> dict[str, Any]:
     """The options of the plan over some defaults. Raises UserError for one that is unknown, or decided here."""
+    optimizer, forbidden = _TAKEN[plan.optimizer]
     known = inspect.signature(optimizer).parameters
     free = [each for each in known if each not in (*forbidden, *_DECIDED)]
     wrong = [each for each in plan.options if each not in free]

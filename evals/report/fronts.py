@@ -121,7 +121,9 @@ def _range(values: Sequence[float]) -> tuple[float, float]:
 
 def _names(figure: "Figure", axes: "Axes", marks: Sequence[Mark], best: Sequence[Mark]) -> None:
     """Write the names once it is known where the points are."""
-    figure.draw_without_rendering()
+    layout = figure.get_layout_engine()
+    if layout is not None:
+        layout.execute(figure)
     figure.set_layout_engine("none")
     inch = 72 / figure.dpi
 

@@ -25,7 +25,7 @@ SHORT = 8
 _TEMPLATE = "optimization.html"
 _PROPOSALS = 60
 _PROMPT = 6_000
-_SERIES = ("as it was given", "tried", "best")
+_SERIES = ("as it was given", "tried")
 _AXES = {
     "calls": "calls a question",
     "tokens": "tokens a question",
@@ -255,9 +255,12 @@ def _charts(found: Optimized) -> Iterator[Drawing]:
 
 
 def _series(each: Candidate, found: Optimized) -> int:
-    if each == found.seed:
-        return 0
-    return 2 if each == found.best else 1
+    return 0 if each == found.seed else 1
+
+
+def _remark(each: Candidate, found: Optimized) -> str:
+    told = ["as it was given"] if each == found.seed else []
+    return ", ".join([*told, *(["best"] if each == found.best else [])])
 
 
 def _candidates(found: Optimized) -> Table:
@@ -291,16 +294,17 @@ def _candidates(found: Optimized) -> Table:
     total = len(found.manifest.splits.validation)
     rows = []
     for each in ranked:
-        told = {0: "as it was given", 2: "best"}.get(_series(each, found), "")
+        beside = [name.removesuffix("_usd") for name in costs if each.id in fronts[name]]
+        price = NONE if not each.validated else "not known"
         cells = (
-            Cell(f"{each.validated:,} of {total:,}", told),
+            Cell(f"{each.validated:,} of {total:,}", _remark(each, found)),
             Cell(share(each.score)),
             *(Cell(share(each.scores.get(name))) for name in objectives),
             Cell(number(each.calls)),
             Cell(compact(each.tokens)),
-            Cell("not known" if each.cost_usd is None else number(each.cost_usd)),
+            Cell(price if each.cost_usd is None else number(each.cost_usd)),
             Cell(number(each.seconds)),
-            Cell(", ".join(n.removesuffix("_usd") for n in costs if each.id in fronts[n]) or NONE),
+            Cell("yes" if beside else NONE, "\n".join(beside)),
         )
         rows.append(Line(each.id, None, cells))
     return Table(
@@ -325,8 +329,7 @@ def _facts(found: Optimized) -> Iterator[tuple[str, str]]:
     objective = manifest.objective
     weights = ", ".join(f"{name} {weight:g}" for name, weight in objective.weights.items())
     yield "set", shown(f"{manifest.question_set.name} {manifest.question_set.version}")
-    for name, each in manifest.question_set.corpora.items():
-        yield f"corpus {shown(name)}", shown(each)
+    yield "corpora", f"{len(manifest.question_set.corpora):,}, their versions are in manifest.json"
     yield (
         "objective",
         f"{objective.name}: {weights}; minus up to {objective.cost_weight:g} at {objective.budget_tokens:,} tokens;"

@@ -40,13 +40,13 @@ class SweepPage:
     facts: Pairs
 
 
-def sweep_html(found: Trials, log: EvalLog) -> str:
-    """The whole file. It needs nothing else and asks for nothing."""
-    return still("sweep.html", page=sweep_page(found, log))
+def sweep_html(found: Trials, log: EvalLog, drawn: Mapping[Cost, str]) -> str:
+    """The whole file, with the fronts as they are drawn. It needs nothing else and asks for nothing."""
+    return still("sweep.html", page=sweep_page(found, log, drawn))
 
 
-def sweep_page(found: Trials, log: EvalLog) -> SweepPage:
-    """What the page of a sweep shows, from what it came to and its log."""
+def sweep_page(found: Trials, log: EvalLog, drawn: Mapping[Cost, str]) -> SweepPage:
+    """What the page of a sweep shows, from what it came to, its log and its fronts."""
     others = len(found.trials) - 1
     quality = MEASURES[found.quality].title
     return SweepPage(
@@ -56,12 +56,11 @@ def sweep_page(found: Trials, log: EvalLog) -> SweepPage:
         verdicts=tuple(verdicts(found)),
         charts=tuple(
             Drawing(
-                Markup(front(found, cost)),
+                Markup(chart),
                 f"{quality} against {_UNITS[cost]}, means. Numbers are those of the table; filled marks are best for"
                 " their cost.",
             )
-            for cost in COSTS
-            if _known(found, cost)
+            for cost, chart in drawn.items()
         ),
         configurations=_configurations(found),
         gains=_gains(found),
@@ -70,15 +69,17 @@ def sweep_page(found: Trials, log: EvalLog) -> SweepPage:
     )
 
 
-def front(found: Trials, cost: Cost) -> str:
-    """The front of the quality against a cost, as an SVG element. Raises ValueError where neither is known."""
+def fronts(found: Trials) -> dict[Cost, str]:
+    """The front of the quality against each cost that is known, as an SVG element."""
+    return {cost: _front(found, cost) for cost in COSTS if _known(found, cost)}
+
+
+def _front(found: Trials, cost: Cost) -> str:
     series, groups = _series(found)
     marks = [
         Mark(str(each.number), series[each.number], spent, reached, ringed=not each.number)
         for each, spent, reached in _known(found, cost)
     ]
-    if not marks:
-        raise ValueError(f"no configuration has both {found.quality} and {cost}")
     axis = Axis(_UNITS[cost], MEASURES[found.quality].title, "the default")
     return front_chart(f"front-{cost}", marks, axis, groups)
 
@@ -123,14 +124,18 @@ def _verdict(found: Trials, cost: Cost) -> str:
     short = default.shortfalls[cost]
     if short is None:
         return f"{against}: {quality} of the default is undefined."
-    better = _ahead(found, cost)
-    if short:
-        return (
-            f"{against}: {better.number} has {signed(short)} {quality} for no more {cost}"
-            f" ({better.name}; paired {_paired(better.gains[found.quality], share=True)})."
-        )
-    saved = better.gains[cost]
-    return f"{against}: {better.number} has as much for fewer {cost} ({better.name}; paired {_paired(saved)})."
+    ahead = _ahead(found, cost)
+    gain = ahead.gains[found.quality if short else cost]
+    what = f"{signed(short)} {quality} for no more {cost}" if short else f"as much for fewer {cost}"
+    told = f"{against}: the default is behind {ahead.number}, which has {what}"
+    paired = _gained(gain, share=bool(short))
+    return f"{told} (paired {paired.text} {paired.small}{_may_be_chance(gain)})."
+
+
+def _may_be_chance(gain: Gain) -> str:
+    if gain.low is None or gain.high is None:
+        return ", without an interval"
+    return ", which may be chance" if gain.low <= 0 <= gain.high else ""
 
 
 def _ahead(found: Trials, cost: Cost) -> Trial:
@@ -253,11 +258,6 @@ def _gained(gain: Gain, *, share: bool) -> Cell:
         else ""
     )
     return Cell(write(gain.delta), bounds)
-
-
-def _paired(gain: Gain, *, share: bool = False) -> str:
-    cell = _gained(gain, share=share)
-    return f"{cell.text} {cell.small}".strip()
 
 
 def change(value: float | None) -> str:

@@ -19,6 +19,7 @@ from spantree.cli.programs import programs
 from spantree.cli.report import report
 from spantree.cli.rescore import rescore
 from spantree.cli.resume import resume
+from spantree.cli.run import run
 from spantree.cli.runs import runs
 from spantree.cli.sets import build as build_sets
 from spantree.cli.show import show
@@ -42,7 +43,7 @@ def build() -> typer.Typer:
     for verb in VERBS:
         app.command()(verb)
     app.command("eval")(evaluate)
-    for verb in (rescore, compare, gate, report, sweep):
+    for verb in (rescore, compare, gate, report, sweep, run):
         app.command()(verb)
     app.add_typer(build_sets())
     app.add_typer(build_optimize())

@@ -8,9 +8,11 @@ from spantree.cli.settings import DEFAULT_LIMITS, DEFAULT_MODEL, Settings
 
 
 def ask(
+    context: typer.Context,
     question: options.Question,
     paths: options.Paths,
     program: options.Program = "auto",
+    bundle: options.Bundle = None,
     model: options.Model = DEFAULT_MODEL,
     leaf_model: options.LeafModel = None,
     api_base: options.ApiBase = None,
@@ -41,6 +43,7 @@ def ask(
     Examples:
       spantree ask 'How many lines mention "Failed password"?' sshd.log
       spantree ask 'What led to the outage?' logs/ --model openai/gpt-4.1-mini
+      spantree ask 'What led to the outage?' logs/ --bundle runs/mine/bundle
       journalctl -u nginx | spantree ask 'Which upstream timed out?' -
 
     \b
@@ -51,6 +54,7 @@ def ask(
       130  interrupted; the command that resumes the run is printed
     """
     from spantree.cli.answering import answer_question
+    from spantree.cli.bundled import with_bundle
     from spantree.cli.display import Display
 
     limits = Limits(
@@ -76,5 +80,7 @@ def ask(
         top_k=top_k,
         leaf_characters=leaf_characters,
     )
+    if bundle is not None:
+        settings = with_bundle(bundle, settings, context)
     display = Display(store=store, json=json, quiet=quiet, show_stack=show_stack)
     raise typer.Exit(answer_question(question, paths, settings, display))

@@ -18,7 +18,7 @@ Name = Annotated[
 Other = Annotated[
     str | None,
     typer.Argument(
-        metavar="[LATER]",
+        metavar="LATER",
         help="A later one. Without it: what BUNDLE changed of its program.",
         show_default=False,
     ),

@@ -1,5 +1,6 @@
 """Diff of bundles: what changed of instructions and demos, and what else is different."""
 
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Self
@@ -7,12 +8,13 @@ from typing import Any, Self
 from programs.bundle_changes import PredictorChange, changes
 from programs.bundles import Bundle
 from programs.program_state import state_of
-from spantree.cli.bundle_pages import model, pairs, set_limits, shown
+from spantree.cli.bundle_pages import model, pairs, set_limits
 from spantree.cli.page import Page
 
 _DEMO_LINES = 4
 _VALUE = 120
 _STYLES = {"+": "green", "-": "red"}
+_OF = {"added": "later", "removed": "earlier"}
 _DEMOS = (("+", "added"), ("-", "removed"))
 
 
@@ -74,9 +76,10 @@ def diff_page(compared: Comparison, width: int) -> Page:
 def _add(page: Page, change: PredictorChange) -> None:
     note = "" if change.what == "changed" else f"only in the {_OF[change.what]} one"
     page.heading(change.predictor, note)
-    for line in change.instructions:
+    for number, line in enumerate(change.instructions):
         if line.startswith("@@"):
-            page.item("...", lead="", style="dim")
+            if number:
+                page.item("...", lead="", style="dim")
         else:
             page.item(line[1:], lead=f"{line[0]} ", style=_STYLES.get(line[0], ""))
     for sign, name in _DEMOS:
@@ -86,12 +89,13 @@ def _add(page: Page, change: PredictorChange) -> None:
             )
 
 
-_OF = {"added": "later", "removed": "earlier"}
-
-
 def _short(demo: Mapping[str, Any]) -> str:
     """A demo by the beginnings of its fields."""
-    values = {name: shown(value) for name, value in demo.items() if value not in (None, [], "")}
+    values = {
+        name: value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+        for name, value in demo.items()
+        if value not in (None, [], "")
+    }
     return "; ".join(
         f"{name}: {text if len(text) <= _VALUE else text[: _VALUE - 1] + '…'}"
         for name, text in values.items()

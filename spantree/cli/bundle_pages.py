@@ -132,7 +132,7 @@ def _add_predictors(page: Page, bundle: Bundle) -> None:
         page.item(f"{name}: {count(lines, 'line')} of instructions, {demos}")
 
 
-def _report(report: Mapping[str, Any]) -> tuple[list[str], list[Sequence[str]]]:
+def _report(report: Mapping[str, Any]) -> tuple[list[str], Sequence[Sequence[str]]]:
     """Columns and rows: one column, or one for each program where there are several."""
     several = {name: each for name, each in report.items() if isinstance(each, Mapping)}
     if len(several) < len(report):

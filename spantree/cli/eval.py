@@ -8,8 +8,10 @@ from spantree.cli.settings import DEFAULT_LIMITS, DEFAULT_MODEL, Settings
 
 
 def evaluate(
+    context: typer.Context,
     set: eval_options.Set,
     program: eval_options.Programs = "auto",
+    bundle: eval_options.Bundles = None,
     model: options.Model = DEFAULT_MODEL,
     leaf_model: options.LeafModel = None,
     api_base: options.ApiBase = None,
@@ -43,6 +45,7 @@ def evaluate(
       spantree eval --program recursive,direct,retrieve --set samples
       spantree eval --program rlm:tools,rlm:repl --set mixed --limit 50 --seed 7
       spantree eval --set ./my-set --model openai/gpt-4.1-mini --max-cost 0.05
+      spantree eval --program recursive --bundle runs/mine/bundle --set ./my-set
 
     \b
     Exit status:
@@ -51,6 +54,7 @@ def evaluate(
       2    a mistake in what was asked for, or a log of something else
       130  interrupted; the command that goes on is printed
     """
+    from spantree.cli.bundled import with_bundles
     from spantree.cli.evaluation import Evaluation, carry_out
 
     limits = Limits(
@@ -69,7 +73,7 @@ def evaluate(
         limits=limits,
     )
     asked = Evaluation(
-        programs=program,
+        programs=with_bundles(program, bundle, context),
         common=common,
         question_set=set,
         out=out,

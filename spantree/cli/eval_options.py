@@ -13,6 +13,15 @@ Programs = Annotated[
         help="The programs, with commas between; NAME:CHOICE for one of its choices: rlm:repl, recursive:on_failure.",
     ),
 ]
+Bundles = Annotated[
+    str | None,
+    typer.Option(
+        "--bundle",
+        metavar="BUNDLE,...",
+        help="Folders of bundles, with commas between, under the same model and limits; also --program bundle:BUNDLE.",
+        show_default=False,
+    ),
+]
 Set = Annotated[
     str,
     typer.Option(

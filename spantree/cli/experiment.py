@@ -8,18 +8,13 @@ from pathlib import Path
 from typing import Any
 
 from runtime.errors import UserError
-from runtime.limits import Limits
 from spantree.cli.eval import evaluate
-from spantree.cli.evaluation import Evaluation
 from spantree.cli.experiment_file import SUFFIX, parsed, read_text
 from spantree.cli.experiment_keys import Kind, ProgramKeys, SetKeys
-from spantree.cli.optimization import Optimization
+from spantree.cli.experiment_request import MAKERS, Asked, Call, check
 from spantree.cli.optimize import optimize
-from spantree.cli.parameters import PARAMETERS, checked
-from spantree.cli.settings import Settings
+from spantree.cli.parameters import PARAMETERS
 from spantree.cli.sweep import sweep
-from spantree.cli.sweeping import Sweep
-from spantree.cli.variants import Variant, variants
 
 VERBS: Mapping[Kind, Callable[..., None]] = {
     "evaluation": evaluate,
@@ -29,55 +24,6 @@ VERBS: Mapping[Kind, Callable[..., None]] = {
 """What does at the command line what a file of a kind does: defaults are its own."""
 APART = ("context", "out", "store", "json", "quiet", "retry_errors")
 """Parameters of the verbs that are no keys: they are given to `spantree run`."""
-
-
-@dataclass(frozen=True, slots=True)
-class Call:
-    """How an experiment is carried out this time. `log` is the folder of its verb; `again` the command that goes on."""
-
-    question_set: str
-    log: Path
-    again: str
-    store: Path | None = None
-    retry_errors: bool = False
-    json: bool = False
-    quiet: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class FiledEvaluation(Evaluation):
-    """An evaluation that a file asks for, and which goes on by it."""
-
-    again: str = ""
-
-    def command(self, out: Path) -> str:
-        """The command that goes on with this evaluation."""
-        return self.again
-
-
-@dataclass(frozen=True, slots=True)
-class FiledSweep(Sweep):
-    """A sweep that a file asks for, and which goes on by it."""
-
-    again: str = ""
-
-    def command(self, out: Path) -> str:
-        """The command that goes on with this sweep."""
-        return self.again
-
-
-@dataclass(frozen=True, slots=True)
-class FiledOptimization(Optimization):
-    """An optimization that a file asks for, and which goes on by it."""
-
-    again: str = ""
-
-    def command(self, out: Path) -> str:
-        """The command that goes on with this optimization."""
-        return self.again
-
-
-Asked = FiledEvaluation | FiledSweep | FiledOptimization
 
 
 @dataclass(frozen=True)
@@ -113,9 +59,7 @@ class Experiment:
     def values(self) -> dict[str, Any]:
         """Everything that it asks for, by key, with what the verb takes where the file says nothing; paths resolved."""
         parameters = inspect.signature(VERBS[self.kind]).parameters
-        defaults = {
-            name: each.default for name, each in parameters.items() if name not in APART
-        }
+        defaults = {name: each.default for name, each in parameters.items() if name not in APART}
         found = {**defaults, **self.keys.given()}
         found["set"] = self._set()
         for name in ("model", "leaf_model", "reflection_model"):
@@ -129,7 +73,7 @@ class Experiment:
     def asked(self, call: Call) -> Asked:
         """What the verb would ask for. Raises UserError for a mistake that can be seen at once, with the file."""
         try:
-            asked = _MAKERS[self.kind](self.values, call)
+            asked = MAKERS[self.kind](self.values, call)
             check(asked)
         except UserError as error:
             error.message = f"{self.file}: {error.message}"
@@ -185,111 +129,3 @@ class Experiment:
     def _path(self, name: str) -> Path:
         """A path as it is meant from the folder of the file."""
         return (self.file.absolute().parent / Path(name).expanduser()).resolve()
-
-
-def check(asked: Asked) -> None:
-    """Raise UserError for what can be seen to be wrong before anything is read or written."""
-    if isinstance(asked, FiledOptimization):
-        asked.plan()
-        asked.variant().settings.models()
-        asked.reflection_lm()
-        return
-    asked.check()
-    evaluation = asked.evaluation if isinstance(asked, FiledSweep) else asked
-    variants(evaluation.programs, evaluation.common)
-    evaluation.common.models()
-
-
-def programs_of(asked: Asked) -> list[Variant]:
-    """The programs that are named."""
-    if isinstance(asked, FiledEvaluation):
-        return variants(asked.programs, asked.common)
-    return [asked.variant if isinstance(asked, FiledSweep) else asked.variant()]
-
-
-def _settings(values: Mapping[str, Any]) -> Settings:
-    return Settings(
-        model=values["model"],
-        leaf_model=values["leaf_model"],
-        api_base=values["api_base"],
-        partitioner=values["partition"],
-        leaf_characters=values["leaf_characters"],
-        limits=Limits(
-            calls=values["max_calls"],
-            tokens=values["max_tokens"],
-            cost_usd=values["max_cost"],
-            wall_seconds=values["max_seconds"],
-            depth=values["max_depth"],
-        ),
-    )
-
-
-def _evaluation(values: Mapping[str, Any], call: Call) -> FiledEvaluation:
-    return FiledEvaluation(
-        programs=values["program"],
-        common=_settings(values),
-        question_set=call.question_set,
-        out=call.log,
-        epochs=values["epochs"],
-        limit=values["limit"],
-        split=values["split"],
-        seed=values["seed"],
-        concurrency=values["concurrency"],
-        max_errors=values["max_errors"],
-        retries=values["retries"],
-        retry_errors=call.retry_errors,
-        store=call.store,
-        json=call.json,
-        quiet=call.quiet,
-        again=call.again,
-    )
-
-
-def _sweep(values: Mapping[str, Any], call: Call) -> FiledSweep:
-    program = values["program"].split(":")[0]
-    varied = {name: checked(name, each, program) for name, each in values["vary"].items()}
-    return FiledSweep(
-        _evaluation(values, call), varied, values["random"], values["quality"], again=call.again
-    )
-
-
-def _optimization(values: Mapping[str, Any], call: Call) -> FiledOptimization:
-    if call.retry_errors:
-        raise UserError(
-            "--retry-errors has no use with an optimization", hint="leave it out: an error scores 0"
-        )
-    return FiledOptimization(
-        program=values["program"],
-        common=_settings(values),
-        question_set=call.question_set,
-        optimizer=values["optimizer"],
-        reflection_model=values["reflection_model"],
-        reflection_api_base=values["reflection_api_base"],
-        budget=values["max_metric_calls"],
-        auto=values["auto"],
-        objective=values["objective"],
-        weights=values["weights"],
-        cost_weight=values["cost_weight"],
-        cost_tokens=values["cost_tokens"],
-        threshold=values["threshold"],
-        seed=values["seed"],
-        threads=values["threads"],
-        max_demos=values["max_demos"],
-        shares=values["split_shares"],
-        train_limit=values["train_limit"],
-        validation_limit=values["validation_limit"],
-        test_limit=values["test_limit"],
-        options=values["option"] or {},
-        out=call.log,
-        store=call.store,
-        json=call.json,
-        quiet=call.quiet,
-        again=call.again,
-    )
-
-
-_MAKERS: Mapping[Kind, Callable[[Mapping[str, Any], Call], Asked]] = {
-    "evaluation": _evaluation,
-    "sweep": _sweep,
-    "optimization": _optimization,
-}

@@ -6,14 +6,14 @@ No secret may stand in one: such a file is shared, and a copy of it is kept with
 import difflib
 import re
 import tomllib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from pydantic import ValidationError
 
 from runtime.errors import UserError
-from spantree.cli.experiment_keys import KEYS, KINDS, ProgramKeys
+from spantree.cli.experiment_keys import KEYS, KINDS, Kind, ProgramKeys
 
 SUFFIX = ".toml"
 
@@ -33,7 +33,7 @@ _MUST_BE = {
     "greater_than_equal": "at least {ge}",
 }
 
-Where = tuple[str, ...]
+Where = Sequence[str]
 """The key of a value: those of its tables, then its own."""
 
 
@@ -57,7 +57,10 @@ def read_text(path: Path) -> str:
 
 
 def parsed(text: str, name: Path) -> ProgramKeys:
-    """What an experiment file says. Raises UserError that tells the lines that are wrong; `name` is that of the file."""
+    """What an experiment file says. Raises UserError that tells the lines that are wrong.
+
+    `name` is what the file is called in it.
+    """
     try:
         content = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
@@ -65,17 +68,11 @@ def parsed(text: str, name: Path) -> ProgramKeys:
             f"{name} is not TOML: {error}", hint='for example: kind = "evaluation"'
         ) from error
     _check_secrets(content, text, name)
-    kind = content.get("kind")
-    if kind not in KEYS:
-        told = _at(text, ("kind",), name) + f"there is no kind of experiment {kind!r}"
-        raise UserError(
-            f"{name} does not say its kind" if kind is None else told,
-            hint=f"one of: {', '.join(f'kind = "{each}"' for each in KINDS)}",
-        )
+    keys = KEYS[_kind(content, text, name)]
     try:
-        return KEYS[kind].model_validate(content)
+        return keys.model_validate(content)
     except ValidationError as error:
-        raise _mistakes(error, KEYS[kind], text, name) from error
+        raise _mistakes(error, keys, text, name) from error
 
 
 def line_of(text: str, where: Where) -> int | None:
@@ -83,7 +80,7 @@ def line_of(text: str, where: Where) -> int | None:
 
     It is the line behind the longest beginning of the text that is TOML, and does not have the key yet.
     """
-    lines, begins = text.splitlines(), 1
+    lines, begins = text.replace("\r\n", "\n").split("\n"), 1
     for number in range(1, len(lines) + 1):
         try:
             found = tomllib.loads("\n".join(lines[:number]))
@@ -106,6 +103,19 @@ def _has(content: Any, where: Where) -> bool:
 def _at(text: str, where: Where, name: Path) -> str:
     line = line_of(text, where)
     return f"{name}, line {line}: " if line else f"{name}: "
+
+
+def _kind(content: dict[str, Any], text: str, name: Path) -> Kind:
+    """The kind that a file says it is. Raises UserError."""
+    said = content.get("kind")
+    for kind in KINDS:
+        if said == kind:
+            return kind
+    named = _at(text, ("kind",), name) + f"there is no kind of experiment {said!r}"
+    kinds = ", ".join(f'kind = "{each}"' for each in KINDS)
+    raise UserError(
+        f"{name} does not say its kind" if said is None else named, hint=f"one of: {kinds}"
+    )
 
 
 def _check_secrets(content: dict[str, Any], text: str, name: Path) -> None:
@@ -131,9 +141,7 @@ def _values(content: Any, where: Where = ()) -> Iterator[tuple[Where, Any]]:
             yield from _values(value, where)
 
 
-def _mistakes(
-    error: ValidationError, keys: type[ProgramKeys], text: str, name: Path
-) -> UserError:
+def _mistakes(error: ValidationError, keys: type[ProgramKeys], text: str, name: Path) -> UserError:
     """One message for all that is wrong, in the order of the file."""
     told: list[tuple[int, str]] = []
     hint = ""

@@ -35,7 +35,9 @@ def _written(value: Any) -> Any:
 def _scalars(value: dict[str, list[Any]]) -> dict[str, list[Any]]:
     for name, values in value.items():
         if not all(type(each) in (str, int, float) for each in values):
-            raise PydanticCustomError("scalars", f"the values of {name} must be texts or numbers")
+            raise PydanticCustomError(
+                "scalars", "{name}: values are texts or numbers", {"name": name}
+            )
     return value
 
 
@@ -78,7 +80,6 @@ class ProgramKeys(Keys):
 
     kind: Kind
     set: Annotated[SetKeys, BeforeValidator(_named)]
-    program: Names | None = None
     model: str | None = None
     leaf_model: str | None = None
     api_base: str | None = None
@@ -95,12 +96,21 @@ class ProgramKeys(Keys):
 class EvaluationKeys(ProgramKeys):
     """An evaluation: the options of `spantree eval`."""
 
+    program: Names | None = None
     epochs: Some | None = None
     limit: Some | None = None
     split: str | None = None
     concurrency: Some | None = None
     max_errors: Annotated[str, BeforeValidator(_written)] | None = None
     retries: AtLeastNone | None = None
+
+
+class SweepKeys(EvaluationKeys):
+    """A sweep: the options of `spantree sweep`, and a table of what is varied."""
+
+    vary: Annotated[dict[str, list[Any]], AfterValidator(_scalars)]
+    random: Some | None = None
+    quality: str | None = None
 
 
 class OptimizationKeys(ProgramKeys):
@@ -124,20 +134,6 @@ class OptimizationKeys(ProgramKeys):
     validation_limit: Some | None = None
     test_limit: Some | None = None
     option: dict[str, Any] | None = None
-
-
-class SweepKeys(ProgramKeys):
-    """A sweep: the options of `spantree sweep`, and a table of what is varied."""
-
-    vary: Annotated[dict[str, list[Any]], AfterValidator(_scalars)]
-    random: Some | None = None
-    quality: str | None = None
-    epochs: Some | None = None
-    limit: Some | None = None
-    split: str | None = None
-    concurrency: Some | None = None
-    max_errors: Annotated[str, BeforeValidator(_written)] | None = None
-    retries: AtLeastNone | None = None
 
 
 KEYS: Mapping[Kind, type[ProgramKeys]] = {

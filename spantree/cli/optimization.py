@@ -195,9 +195,12 @@ def optimizer_options(words: list[str]) -> dict[str, Any]:
 
 def carry_out(asked: Optimization) -> int:
     """Check everything that can be checked, then optimize, compare and print. Returns the exit status."""
+    from programs.base import checked_limits
+
     plan, variant = asked.plan(), asked.variant()
     reflection_lm = asked.reflection_lm()
     program = variant.factory(variant.settings.models())()
+    checked_limits(program.limits, program.min_calls)
     store = store_folder(asked.store)
     _say_banner(asked)
     opened = opened_set(asked.question_set, store)

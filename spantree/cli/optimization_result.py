@@ -47,6 +47,10 @@ ENDINGS = {
     "interrupted": "interrupted: the same command goes on",
 }
 """How an optimization ended, in words."""
+HEADINGS = {
+    "validation": ("Paired on validation questions", "the best was chosen by these"),
+    "test": ("Paired on test questions", "no optimizer has seen these"),
+}
 
 
 def write_report(found: "Optimized", place: Path) -> Path:
@@ -94,7 +98,7 @@ def _print(found: "Optimized", gained: "tuple[Gain, ...]") -> None:
     for gain in gained:
         if gain.comparison is not None:
             head = Page(width)
-            head.lines.append(head_line(gain))
+            head.heading(*HEADINGS[gain.split])
             console.print()
             print_page(head, console)
             told = [gain.comparison.of(name) for name in _SHOWN]
@@ -104,17 +108,6 @@ def _print(found: "Optimized", gained: "tuple[Gain, ...]") -> None:
         page.item(line)
     console.print()
     print_page(page, console)
-
-
-def head_line(gain: "Gain") -> Any:
-    """The title of a paired comparison."""
-    from rich.text import Text
-
-    how = {
-        "validation": "by which the best was chosen, so that it is too high here",
-        "test": "which no optimizer has seen",
-    }
-    return Text(f"Paired, {gain.split} questions, {how[gain.split]}", style="bold")
 
 
 def notes(found: "Optimized", gained: "tuple[Gain, ...]") -> Iterator[str]:
@@ -148,8 +141,8 @@ def verdict(found: "Optimized") -> str:
         return "no candidate was run on all validation questions yet"
     if found.best.id == found.seed.id:
         return (
-            f"nothing beat the program as it was given ({found.seed.id}): it is the best of those that were run on"
-            " all validation questions, and nothing of it is changed"
+            f"nothing beat the program as it was given ({found.seed.id}) on the validation questions: it is the best,"
+            " unchanged"
         )
     return (
         f"best: {found.best.id}, {found.best.score or 0:.3f} on the validation questions; as it was given"

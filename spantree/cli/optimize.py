@@ -3,7 +3,6 @@
 from typing import TYPE_CHECKING, Any
 
 import typer
-from click.core import ParameterSource
 
 from runtime.errors import UserError
 from runtime.limits import Limits
@@ -162,7 +161,7 @@ def _check_nothing_given(context: typer.Context) -> None:
     given = [
         name
         for name in context.params
-        if context.get_parameter_source(name) is ParameterSource.COMMANDLINE
+        if (source := context.get_parameter_source(name)) and source.name == "COMMANDLINE"
     ]
     if given:
         flags: dict[str, Any] = {each.name or "": each.opts[0] for each in context.command.params}

@@ -31,10 +31,11 @@ def pick_candidate(
     out: own.BundleOut = None,
     json: options.Json = False,
 ) -> None:
-    """Pick a candidate from the front of quality against cost, and write it as a bundle.
+    """Pick a candidate, and write it as a bundle.
 
-    Without options it is the best one. Caps are means of one validation question; a cost that is not known is never
-    taken for 0. With --within it is the cheapest that is about as good. What spantree.load takes is the bundle.
+    It is chosen from the front of quality against cost: without options, the best one. Caps are means of one
+    validation question; a cost that is not known is never taken for 0. With --within it is the cheapest that is about
+    as good. The bundle is what spantree.load takes.
 
     \b
     Examples:

@@ -8,9 +8,10 @@ from spantree.cli.output import standard_error
 def report_optimization(
     folder: own.Folder, out: own.ReportFile = None, quiet: options.Quiet = False
 ) -> None:
-    """Write the report of an optimization: candidates, fronts, what changed, what was proposed, and the test.
+    """Write an HTML report of an optimization.
 
-    It is one file that needs no network. Demos and prompts quote excerpts of the corpora.
+    It is one file that needs no network: candidates, fronts, what changed, what was proposed, and the test. Demos and
+    prompts quote excerpts of the corpora.
 
     \b
     Example:

@@ -52,6 +52,14 @@ Partitioner = Annotated[
         metavar="NAME", help="What is judged together: auto, size, time, heading, turn, symbol."
     ),
 ]
+Bundle = Annotated[
+    str | None,
+    typer.Option(
+        metavar="BUNDLE",
+        help="A program as an optimization left it: its folder. With it: its program, its models, its limits.",
+        show_default=False,
+    ),
+]
 Refine = Annotated[
     str | None,
     typer.Option(

@@ -212,12 +212,14 @@ def best_words(moment: "OptimizationMoment") -> str:
 
 def spent_words(moment: "OptimizationMoment") -> str:
     """What an optimization used so far: its calls and those that reflect, the tokens and the cost of both."""
+    from evals.numerals import compact
+
     spent = moment.spent
     calls = count(spent.calls, "call") + (
         f" + {spent.reflection_calls:,} reflecting" if spent.reflection_calls else ""
     )
     cost = "cost not known" if spent.cost_usd is None else f"${spent.cost_usd:,.4g}"
-    return f"{calls}, {count(spent.tokens + spent.reflection_tokens, 'token')}, {cost}"
+    return f"{calls}, {compact(spent.tokens + spent.reflection_tokens)} tokens, {cost}"
 
 
 def _counts(progress: "RunProgress") -> str:

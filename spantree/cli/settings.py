@@ -33,7 +33,8 @@ DEFAULT_LIMITS = Limits()
 class Settings:
     """Everything that makes a program, besides the question and the corpus.
 
-    What only some programs have is None where the program's own default holds.
+    What only some programs have is None where the program's own default holds. With a `bundle` (the folder of one) the
+    program has its instructions and demos, and everything else is as in it or as was chosen in its place.
     """
 
     program: str = "auto"
@@ -49,6 +50,7 @@ class Settings:
     window: int | None = None
     top_k: int | None = None
     leaf_characters: int | None = None
+    bundle: str | None = None
 
     @classmethod
     def of(cls, record: "RunRecord") -> "Settings":
@@ -62,6 +64,7 @@ class Settings:
             api_base=config.get("api_base") or None,
             partitioner=config.get("partitioner") or "auto",
             limits=Limits.model_validate(config.get("limits") or {}),
+            bundle=config.get("bundle_folder") or None,
             **_recorded(record.program, config),
         )
 
@@ -91,6 +94,12 @@ class Settings:
         """The model of the few large calls and that of the leaves. Raises ModelError."""
         from runtime.models.make import make_lm
 
+        if self.bundle is not None and self.api_base is None:
+            from programs.bundles import read_bundle
+
+            made = read_bundle(self.bundle).model(self.model)
+            same = self.leaf_model == self.model
+            return made, made if same else read_bundle(self.bundle).model(self.leaf_model)
         lm = make_lm(self.model, api_base=self.api_base)
         same = self.leaf_model == self.model
         return lm, lm if same else make_lm(self.leaf_model, api_base=self.api_base)
@@ -100,6 +109,11 @@ class Settings:
     ) -> Program:
         """The program, ready to be called. Without a journal its runs are kept in memory."""
         lm, leaf_lm = models
+        if self.bundle is not None:
+            from programs.bundles import load
+
+            handles = {"journal": journal, "progress": listener}
+            return load(self.bundle, lm=lm, leaf_lm=leaf_lm, limits=self.limits, **handles)
         return PROGRAMS[self.program].build(
             self._chosen(),
             limits=self.limits,

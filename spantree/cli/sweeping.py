@@ -115,15 +115,13 @@ def write_page(found: "Trials", log: "EvalLog") -> Path:
     """Write the page of a sweep and the picture of each front into the folder of its log."""
     from data.store import write_atomically
     from evals.report.rendering import picture
-    from evals.report.sweep_page import front, sweep_html
-    from evals.trials import COSTS
+    from evals.report.sweep_page import fronts, sweep_html
 
-    for cost in COSTS:
-        if any(each.means[cost].mean is not None for each in found.trials):
-            drawn = picture(front(found, cost))
-            write_atomically(log.folder / f"front-{cost}.svg", drawn.encode())
+    drawn = fronts(found)
+    for cost, chart in drawn.items():
+        write_atomically(log.folder / f"front-{cost}.svg", picture(chart).encode())
     page = log.folder / PAGE
-    write_atomically(page, sweep_html(found, log).encode())
+    write_atomically(page, sweep_html(found, log, drawn).encode())
     return page
 
 

@@ -1,10 +1,11 @@
-"""Variants: programs as an evaluation names them, NAME or NAME:CHOICE, and how each is made."""
+"""Variants: programs as an evaluation names them, NAME, NAME:CHOICE or bundle:PATH, and how each is made."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from runtime.errors import UserError
+from spantree.cli.bundled import BUNDLE, bundled
 from spantree.cli.settings import Settings
 
 if TYPE_CHECKING:
@@ -53,18 +54,22 @@ def variants(names: str, common: Settings) -> list[Variant]:
     words = [each.strip() for each in names.split(",")]
     if not all(words):
         raise UserError("--program names no program", hint="for example --program recursive,direct")
-    twice = sorted({each for each in words if words.count(each) > 1})
+    found = [_variant(each, common) for each in words]
+    made = [each.name for each in found]
+    twice = sorted({each for each in made if made.count(each) > 1})
     if twice:
         raise UserError(
             f"--program names {', '.join(twice)} more than once", hint="name each program once"
         )
-    found = [_variant(each, common) for each in words]
     for each in found:
         each.settings.check()
     return found
 
 
 def _variant(word: str, common: Settings) -> Variant:
+    if word.startswith(BUNDLE):
+        settings, id = bundled(word.removeprefix(BUNDLE), common)
+        return Variant(f"{settings.program}@{id[:8]}", settings)
     name, *choices = word.split(":")
     return Variant(word, replace(common, program=name, **_chosen(word, choices)))
 

@@ -88,7 +88,8 @@ def test_the_same_score_whoever_asks(held: Meetings) -> None:
     for each in held.examples:
         pred, trace = predicted(trainee, each.question_id)
         value = metric.as_evaluate()(each, pred)
-        assert isinstance(value, float) and 0 <= value <= 1
+        assert isinstance(value, float)
+        assert 0 <= value <= 1
         assert metric.as_evaluate()(each, pred, trace) == value
         assert metric.as_simba()(each, pred).score == value
         plain = metric.as_gepa()(each, pred)
@@ -106,11 +107,14 @@ def test_a_right_answer_passes_and_a_wrong_one_is_falsy(held: Meetings) -> None:
     right, _ = predicted(trained(held), "budget")
     wrong, _ = predicted(trained(held, scripted(misses_venue), "other.jsonl"), "venue")
     asked = example(held, "budget")
-    assert metric.as_bool()(asked, right) is True and metric.as_bool()(asked, right, []) is True
+    assert metric.as_bool()(asked, right) is True
+    assert metric.as_bool()(asked, right, []) is True
     assert metric.as_evaluate()(asked, right) > 0.9
     assert metric.as_bool()(asked, wrong) is False
     value = metric.as_evaluate()(asked, wrong)
-    assert value == 0.0 and isinstance(value, float) and not value
+    assert value == 0.0
+    assert isinstance(value, float)
+    assert not value
     assert bool(dspy.Prediction(score=0.0)), "if DSPy mends this, an adapter may say so"
 
 
@@ -139,7 +143,8 @@ def test_what_carries_no_rollout_scores_zero_and_breaks_nothing(held: Meetings, 
         metric.as_gepa()(asked, pred, None, "program.analyze_leaf", [(None, {}, pred)]),
         metric.as_simba()(asked, pred),
     ):
-        assert found.score == 0.0 and found.feedback.startswith("Score 0.00")
+        assert found.score == 0.0
+        assert found.feedback.startswith("Score 0.00")
         assert "```" not in found.feedback
     said = metric.as_gepa()(asked, pred).feedback
     assert ("could not be parsed" in said) == isinstance(pred, FailedPrediction)
@@ -154,7 +159,8 @@ def test_an_error_has_a_score_and_a_feedback(held: Meetings) -> None:
         rollout=Rollout(candidate="c", question_id="budget", record=broken), answer=""
     )
     found = metric_of(held).as_gepa()(example(held, "budget"), pred)
-    assert found.score == 0.0 and "error: ValueError" in found.feedback
+    assert found.score == 0.0
+    assert "error: ValueError" in found.feedback
     assert set(found.objective_scores) == {*COMPONENTS, "coverage", "economy"}
 
 
@@ -164,7 +170,8 @@ def test_evaluate_takes_the_score(held: Meetings) -> None:
         devset=held.examples, metric=metric_of(held).as_evaluate(), num_threads=1
     )
     found = evaluate(trained(held))
-    assert math.isfinite(found.score) and 0 < found.score <= 100
+    assert math.isfinite(found.score)
+    assert 0 < found.score <= 100
     assert all(isinstance(each[2], float) for each in found.results)
 
 
@@ -290,7 +297,8 @@ def test_gepa_keeps_what_crashed(held: Meetings) -> None:
     broken = ScriptedEngine(respond=respond)
     gepa(held, broken, trained(held, broken, "broken.jsonl"), max_metric_calls=9)
     shown = "".join(each.prompt for each in reflections(broken))
-    assert "Score of the whole run 0.00" in shown and "error: " in shown
+    assert "Score of the whole run 0.00" in shown
+    assert "error: " in shown
 
 
 def test_gepa_takes_scores_by_objective(held: Meetings) -> None:
@@ -302,7 +310,7 @@ def test_gepa_takes_scores_by_objective(held: Meetings) -> None:
         track_stats=True,
         gepa_kwargs={"frontier_type": "hybrid"},
     )
-    found = made.detailed_results
+    found: Any = made.detailed_results
     assert all(math.isfinite(each) for each in found.val_aggregate_scores)
     assert {"verified_correct", "coverage", "economy"} <= set(found.per_objective_best_candidates)
 
@@ -317,7 +325,8 @@ def test_bootstrapping_makes_demos_of_right_answers_only(held: Meetings) -> None
     )
     right = optimizer.compile(trained(held), trainset=held.examples[:2])
     demos = dict(right.named_predictors())["program.analyze_leaf"].demos
-    assert demos and all(demo.augmented for demo in demos)
+    assert demos
+    assert all(demo.augmented for demo in demos)
     for demo in demos:
         assert sum(len(each["text"]) for each in demo.spans) <= 1_500
         for source in held.corpus.sources:
@@ -374,10 +383,13 @@ def test_the_proposer_of_mipro_is_shown_no_gold_and_no_document(held: Meetings) 
         proposer.propose_instructions_for_program(held.examples, student, demos, {}, N=2)
     asked = reflections(engine)
     summary = [each for each in asked if "[[ ## examples ## ]]" in each.prompt]
-    assert summary and "Which budget was decided" in summary[0].prompt
+    assert summary
+    assert "Which budget was decided" in summary[0].prompt
     for each in summary:
-        assert BUDGET not in each.prompt and "40000" not in each.prompt
-        assert "gold" not in each.prompt and "Speaker 1" not in each.prompt
+        assert BUDGET not in each.prompt
+        assert "40000" not in each.prompt
+        assert "gold" not in each.prompt
+        assert "Speaker 1" not in each.prompt
     for each in asked:
         inside = each.prompt.split("task_demos ## ]]")[-1].split("basic_instruction ## ]]")[0]
         assert len(inside) < 40_000

@@ -26,7 +26,8 @@ def holder(inputs: dict[str, Any], text: str) -> str:
 def test_gold_in_this_call_that_is_cited_is_not_missed(held: Meetings) -> None:
     inputs = held.reading("budget.txt")
     facts = held.facts(inputs, leaf(("40000.", holder(inputs, BUDGET), BUDGET)))
-    assert facts.facts == (1,) and facts.missed == ()
+    assert facts.facts == (1,)
+    assert facts.missed == ()
     assert (facts.citations, facts.outside, facts.failures, facts.claims) == (1, 0, 0, 1)
     (place,) = facts.gold
     assert (place.source, place.first_line, place.last_line) == ("budget.txt", 31, 31)
@@ -36,14 +37,17 @@ def test_gold_in_this_call_that_is_cited_is_not_missed(held: Meetings) -> None:
 
 def test_gold_in_this_call_without_evidence_is_missed(held: Meetings) -> None:
     facts = held.facts(held.reading("budget.txt"), leaf())
-    assert facts.missed == (1,) and facts.claims == 0
+    assert facts.missed == (1,)
+    assert facts.claims == 0
 
 
 def test_gold_that_stood_elsewhere_is_not_missed_by_this_call(held: Meetings) -> None:
     """A reader is called for each part: it cannot find what another one was shown."""
     facts = held.facts(held.reading("venue.txt"), leaf())
-    assert facts.gold == () and facts.missed == ()
-    assert facts.spans > 0 and facts.characters > 0
+    assert facts.gold == ()
+    assert facts.missed == ()
+    assert facts.spans > 0
+    assert facts.characters > 0
 
 
 def test_a_quote_of_a_part_of_gold_is_not_enough(held: Meetings) -> None:
@@ -63,7 +67,8 @@ def test_each_failure_is_told_by_what_is_wrong(held: Meetings) -> None:
     )
     facts = held.facts(inputs, reply)
     assert [each.why for each in facts.failed] == ["unknown_span", "not_in_text", "empty"]
-    assert facts.failures == 3 and facts.unsupported == ("A", "B", "C")
+    assert facts.failures == 3
+    assert facts.unsupported == ("A", "B", "C")
     assert facts.failed[1].words == "It was decided that the Lisbon budget is…"
 
 
@@ -137,7 +142,8 @@ def test_spans_of_another_cut_are_found_by_their_text(held: Meetings) -> None:
     everything = [each for part in parts.by_source("budget.txt") for each in parts.spans(part.id)]
     inputs = {**held.reading("budget.txt"), "spans": shown(held.corpus, tuple(everything))}
     facts = held.facts(inputs, leaf())
-    assert facts.missed == (1,) and facts.spans == len(everything)
+    assert facts.missed == (1,)
+    assert facts.spans == len(everything)
 
 
 def test_markers_in_a_text_do_not_hide_its_place(tmp_path: Path) -> None:
@@ -156,7 +162,9 @@ def test_markers_in_a_text_do_not_hide_its_place(tmp_path: Path) -> None:
     reply = leaf(("A", views[0].span_id, quote))
     inputs = {"question": "?", "spans": views}
     facts = call_facts("analyze_leaf", inputs, reply, asked, corpus)
-    assert facts.spans == len(spans) and facts.missed == () and facts.failures == 0
+    assert facts.spans == len(spans)
+    assert facts.missed == ()
+    assert facts.failures == 0
 
 
 # Conclusions, turns and the rest
@@ -177,7 +185,8 @@ def test_a_conclusion_misses_the_claims_that_it_does_not_take_up(held: Meetings)
     asked = held.questions["budget"]
     for statements, missed in (([taken], ()), ([], (1,)), ([{**taken, "claim_ids": ["b"]}], (1,))):
         facts = call_facts("conclude", inputs, {"statements": statements}, asked, held.corpus)
-        assert facts.missed == missed and facts.facts == (1,)
+        assert facts.missed == missed
+        assert facts.facts == (1,)
         assert facts.gold[0].within == "a"
 
 
@@ -207,7 +216,8 @@ def test_a_model_that_drives_misses_what_a_tool_showed_and_it_did_not_submit(
     assert call_facts("act", turn(output), submitted, asked, held.corpus).missed == (1,)
     looking = {**leaf(), "call": {"tool": "search"}}
     facts = call_facts("act", turn(output), looking, asked, held.corpus)
-    assert facts.missed == () and facts.facts == (1,)
+    assert facts.missed == ()
+    assert facts.facts == (1,)
     assert call_facts("act", turn("{}"), submitted, asked, held.corpus).gold == ()
 
 
@@ -218,7 +228,9 @@ def test_a_model_that_drives_may_not_quote_what_no_tool_showed(held: Meetings) -
     (failed,) = call_facts("act", turn("{}"), reply, asked, held.corpus).failed
     assert failed.why == "not_shown"
     seen = call_facts("act", turn(f'{{"text": "{BUDGET}"}}'), reply, asked, held.corpus)
-    assert seen.failed == () and seen.missed == () and seen.citations == 1
+    assert seen.failed == ()
+    assert seen.missed == ()
+    assert seen.citations == 1
 
 
 def test_a_plan_has_plain_facts(held: Meetings) -> None:

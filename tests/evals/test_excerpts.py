@@ -42,18 +42,22 @@ def test_an_excerpt_holds_what_was_cited_and_says_what_was_left_out(held: Meetin
     given_one, reply = held.excerpts(inputs, leaf(("40000.", holder(inputs, BUDGET), BUDGET)))
     (cited,) = [each for each in given_one["spans"] if BUDGET in each["text"]]
     whole = next(each for each in inputs["spans"] if each.span_id == cited["span_id"])
-    assert cited["text"] in whole.text and len(cited["text"]) < len(whole.text)
+    assert cited["text"] in whole.text
+    assert len(cited["text"]) < len(whole.text)
     line = whole.text[: whole.text.index(cited["text"])].count("\n")
     assert cited["first_line"] == whole.first_line + line
     assert cited["margin_before"].endswith("characters left out]")
-    assert reply["evidence"][0]["quote"] == BUDGET and reply["claim_count"] == 1
-    assert list(given_one) == list(inputs) and list(reply) == list(leaf())
+    assert reply["evidence"][0]["quote"] == BUDGET
+    assert reply["claim_count"] == 1
+    assert list(given_one) == list(inputs)
+    assert list(reply) == list(leaf())
 
 
 def test_an_excerpt_holds_what_was_missed(held: Meetings) -> None:
     """Whoever writes better instructions has to see what the reader passed over."""
     given_one, reply = held.excerpts(held.reading("budget.txt"), leaf())
-    assert BUDGET in corpus_text(given_one) and reply["claims"] == []
+    assert BUDGET in corpus_text(given_one)
+    assert reply["claims"] == []
 
 
 def test_a_reading_that_found_nothing_still_shows_some_text(held: Meetings) -> None:
@@ -76,7 +80,8 @@ def test_a_reading_of_500_000_characters_is_1500(tmp_path: Path) -> None:
     reply = leaf(*((line, id, line) for line, id in zip(texts, ids, strict=True)))
     given_one, made = held.excerpts(inputs, reply)
     assert len(corpus_text(given_one)) <= TEXT
-    assert len(written(given_one)) < 6_000 and len(written(made)) < 6_000
+    assert len(written(given_one)) < 6_000
+    assert len(written(made)) < 6_000
     assert "more spans left out]" in given_one["spans"][-1]["margin_after"]
     assert 0 < made["claim_count"] == len(made["claims"]) < 60
 
@@ -152,7 +157,10 @@ def test_nothing_in_an_excerpt_poses_as_a_prompt(held: Meetings, first: int) -> 
 @given(st.text(alphabet="`~#[]</!?|aE xample1\n", max_size=40))
 def test_harmless_text_has_no_marks_and_loses_nothing(text: str) -> None:
     found = harmless(text)
-    assert "``" not in found and "~~" not in found and "##" not in found and "# " not in found
+    assert "``" not in found
+    assert "~~" not in found
+    assert "##" not in found
+    assert "# " not in found
     assert found.replace(JOINER, "") == text
     assert harmless(found).replace(JOINER, "") == text
 
@@ -228,9 +236,11 @@ def test_every_predictor_is_excerpted(
     facts = CallFacts()
     given_one = excerpt("p", inputs, outputs, facts)
     made = excerpt_outputs("p", inputs, outputs, facts)
-    assert list(given_one) == list(inputs) and list(made) == list(outputs)
+    assert list(given_one) == list(inputs)
+    assert list(made) == list(outputs)
     assert "left out]" in written(given_one)
-    assert len(written(given_one)) < 6_000 and len(written(made)) < 12_000
+    assert len(written(given_one)) < 6_000
+    assert len(written(made)) < 12_000
     assert LONG not in written(given_one)
     assert given_one == excerpt("p", json.loads(json.dumps(inputs)), outputs, facts)
     for count, name in (("step_count", "steps"), ("statement_count", "statements")):
@@ -242,7 +252,8 @@ def test_a_conclusion_keeps_the_claims_that_it_names() -> None:
     given_one = excerpt("conclude", inputs, outputs, CallFacts())
     made = excerpt_outputs("conclude", inputs, outputs, CallFacts())
     kept = {each["claim_id"] for each in given_one["claims"]}
-    assert {"k3", "k39"} <= kept and len(kept) == 8
+    assert {"k3", "k39"} <= kept
+    assert len(kept) == 8
     assert all(set(each["claim_ids"]) <= kept for each in made["statements"])
 
 
@@ -281,9 +292,8 @@ def test_every_predictor_takes_its_excerpt_as_a_demo(
 ) -> None:
     given_one = excerpt("p", inputs, outputs, CallFacts())
     made = excerpt_outputs("p", inputs, outputs, CallFacts())
-    predict = dspy.Predict(signature)
-    predict.demos = [dspy.Example(augmented=True, **given_one, **made)]
-    messages = adapter.format(predict.signature, predict.demos, inputs)
+    demos = [{"augmented": True, **given_one, **made}]
+    messages = adapter.format(signature, demos, inputs)
     shown_one = "\n".join(each["content"] for each in messages[:-1])
     assert "Not supplied for this particular example" not in shown_one
     assert len(shown_one) < 40_000

@@ -71,7 +71,9 @@ def test_a_wrong_answer_that_cost_something_is_worth_zero_and_not_less(
 ) -> None:
     wrong = changed(right[0], verified_correct=Ratio(0, 1))
     found = grade(sample(wrong, right[1]), Objective.parse("verified_correct"))
-    assert found.score == 0 and not found.score and found.gates == ()
+    assert found.score == 0
+    assert not found.score
+    assert found.gates == ()
 
 
 def test_the_mean_is_weighted_over_what_is_defined(right: tuple[SampleScore, Answer]) -> None:
@@ -90,7 +92,8 @@ def test_the_mean_is_weighted_over_what_is_defined(right: tuple[SampleScore, Ans
 def test_where_nothing_is_defined_nothing_was_shown(right: tuple[SampleScore, Answer]) -> None:
     unknown = changed(right[0], verified_correct=Ratio(0, 0))
     found = grade(sample(unknown, right[1]), PLAIN)
-    assert found.score == 0 and found.gates == ()
+    assert found.score == 0
+    assert found.gates == ()
 
 
 # Gates
@@ -99,7 +102,8 @@ def test_where_nothing_is_defined_nothing_was_shown(right: tuple[SampleScore, An
 def test_an_error_is_worth_zero_in_every_respect() -> None:
     """Were it left out of the objectives, a candidate would gain by failing on what is hard."""
     found = grade(sample(None, error_class="ModelError"), PLAIN)
-    assert found.score == 0 and found.gates == ("error: ModelError",)
+    assert found.score == 0
+    assert found.gates == ("error: ModelError",)
     assert set(found.objectives) == {*COMPONENTS, "coverage", "economy"}
     assert not any(found.objectives.values())
 
@@ -117,7 +121,8 @@ def test_one_invalid_citation_shuts_the_gate(tmp_path: Path) -> None:
     asked = question("integer", "7", gold=[[[at]]])
     said = answer(claim("Pump A ran for 7 hours.", at, citation(at, start=at.start + 1)), value=7)
     found = grade(sample(score(asked, said, corpus), said), Objective.parse("correct"))
-    assert found.score == 0 and found.gates == ("1 invalid citation",)
+    assert found.score == 0
+    assert found.gates == ("1 invalid citation",)
     assert found.objectives["correct"] == 1
 
 
@@ -128,7 +133,8 @@ def test_a_broken_hard_limit_shuts_the_gate(right: tuple[SampleScore, Answer], l
     for words in (f"limit reached: {limit} (4 of 4)", f"limit reached: {limit} (9, a part of it)"):
         said = right[1].model_copy(update={"outcome": "partial", "warnings": (words,)})
         found = grade(sample(right[0], said), PLAIN)
-        assert found.score == 0 and found.gates == (f"the limit of {limit} ended the run",)
+        assert found.score == 0
+        assert found.gates == (f"the limit of {limit} ended the run",)
 
 
 def test_a_limit_of_shape_and_one_that_ended_nothing_shut_no_gate(
@@ -204,7 +210,9 @@ def test_every_score_is_finite_and_from_0_to_1(
     record = data.draw(records(*right))
     found = grade(record, objective)
     for value in (found.score, *found.objectives.values()):
-        assert isinstance(value, float) and math.isfinite(value) and 0 <= value <= 1
+        assert isinstance(value, float)
+        assert math.isfinite(value)
+        assert 0 <= value <= 1
     assert bool(found.score) == (found.score > 0)
     assert found == grade(record, objective)
     if found.gates:

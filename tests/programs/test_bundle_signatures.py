@@ -49,7 +49,7 @@ def test_fields_types_and_descriptions_make_one(other: Any) -> None:
 
 
 @pytest.mark.parametrize("name", PROGRAMS)
-def test_hashes_do_not_depend_on_the_process(name: str) -> None:
+def test_hashes_do_not_depend_on_the_instance(name: str) -> None:
     first, second = (signature_hashes(PROGRAMS[name].build({})) for _ in range(2))
     assert first == second
     assert "0x" not in str(first)

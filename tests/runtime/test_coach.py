@@ -21,7 +21,6 @@ from runtime.models.price import FREE, price_of
 from runtime.models.pupil.rules import heeded
 from signatures import AnalyzeLeaf
 
-pytestmark = pytest.mark.filterwarnings("ignore:.*experimental.*")
 SENTENCES = {each.failure: each.sentence for each in ADVICE}
 BASE = "Answer from the spans.\n\nBy kind: count: a number."
 SAID = {
@@ -216,7 +215,6 @@ def advised(info: str, *, told: str = "", adapter: dspy.Adapter | None = None) -
         return dspy.Predict(OfferFeedback)(**asked).module_advice
 
 
-@pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("adapter", [dspy.JSONAdapter(), dspy.ChatAdapter()])
 def test_simba_is_given_advice_for_each_module(adapter: dspy.Adapter) -> None:
     info = json.dumps({"feedback": "It missed 2 facts.\nIt should have abstained."})
@@ -225,7 +223,6 @@ def test_simba_is_given_advice_for_each_module(adapter: dspy.Adapter) -> None:
     assert advised("{}", adapter=adapter) == {}
 
 
-@pytest.mark.filterwarnings("ignore")
 def test_simba_is_not_told_twice_what_a_module_says_already() -> None:
     info = json.dumps({"feedback": "It should have abstained."})
     sentence = SENTENCES["claims where nothing answers"]

@@ -11,7 +11,6 @@ from runtime.models.pupil.rules import heeded
 from signatures import AnalyzeLeaf
 from tests.runtime.pupil_desk import leaf_inputs, pupil, spans
 
-pytestmark = pytest.mark.filterwarnings("ignore")
 DATA = [dspy.Example(number=n).with_inputs("number") for n in range(8)]
 SHOWN = 6
 

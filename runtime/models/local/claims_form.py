@@ -83,7 +83,7 @@ def _of(count: int) -> str:
     """A reply with this many claims, after its opening brace."""
     numbers = range(1, count + 1)
     comma = f" {_COMMA} "
-    fields = f"(fields{count} ({comma} fields{count}){{0,{MOST_FIELDS - 1}}})?" if count else ""
+    fields = f"(fields{count} ({_COMMA} fields{count}){{0,{MOST_FIELDS - 1}}})?" if count else ""
     parts = [
         _quoted('"claims": ['),
         comma.join(f"claim{number}" for number in numbers),

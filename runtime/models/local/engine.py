@@ -11,11 +11,12 @@ from dspy import lm15
 from runtime.models.local.form import grammar
 from runtime.models.local.pool import process_pool
 from runtime.models.local.processor import check_processor
-from runtime.models.local.server import Completion, LocalModel, Refused
+from runtime.models.local.prompt import messages
+from runtime.models.local.server import Completion, LocalModel, Refused, check_bindings
 from runtime.models.local.settings import Settings
 from runtime.models.local.weights import PREFIX, find_weights, models_folder
 from runtime.models.price import FREE, Price
-from runtime.models.request import PromptRequest, respond, text_of
+from runtime.models.request import PromptRequest, respond
 from runtime.models.scripted import AsyncSide
 
 REPLY_TOKENS = 1_024
@@ -35,6 +36,8 @@ class LocalEngine:
         ("response_format", "temperature", "top_p", "top_k", "max_tokens", "seed", "stop")
     )
     price: Price = FREE
+    at_once = 1
+    """Requests: a second one would only share the cores, and wait within its time for a reply."""
 
     def __init__(self, model: LocalModel, name: str = "") -> None:
         self._model = model
@@ -74,12 +77,23 @@ class LocalEngine:
             self._name, engine=self, async_engine=AsyncSide(self), **{**defaults, **settings}
         )
 
+    def __deepcopy__(self, memo: Any) -> "LocalEngine":
+        return self  # optimizers copy programs with their LMs, never a gigabyte
+
+    def dump_state(self) -> dict[str, Any]:
+        """Its name, for a saved program. Settings are those of the machine that loads it."""
+        return {"name": self._name}
+
+    @classmethod
+    def load_state(cls, state: dict[str, Any]) -> "LocalEngine":
+        return local_engine(str(state["name"]))
+
     def _body(self, request: lm15.Request) -> dict[str, Any]:
         prompt = PromptRequest.parse(request)
         config = request.config
         most = min(REPLY_TOKENS, self._model.settings.context // 4)
         body: dict[str, Any] = {
-            "messages": _messages(request),
+            "messages": messages(request),
             "max_tokens": config.max_tokens or most,
             # Without a wish the likeliest token: the same prompt has the same reply.
             "temperature": config.temperature or 0.0,
@@ -92,16 +106,6 @@ class LocalEngine:
             "grammar": grammar(config.response_format, prompt),
         }
         return body | {name: value for name, value in given.items() if value is not None}
-
-
-def _messages(request: lm15.Request) -> list[dict[str, str]]:
-    system = text_of(request.system)
-    told = [{"role": "system", "content": system}] if system else []
-    said = (
-        {"role": "assistant" if each.role == "assistant" else "user", "content": text_of(each.parts)}
-        for each in request.messages
-    )
-    return [*told, *said]
 
 
 def _asked(result: Any) -> Completion:
@@ -129,6 +133,7 @@ def _response(request: lm15.Request, reply: Completion) -> lm15.Response:
 
 def local_engine(name: str) -> LocalEngine:
     """The engine for `local/NAME-OR-PATH`. Raises ModelError for what can be known before it is loaded."""
-    check_processor()
     weights = find_weights(name, models_folder())
+    check_bindings()
+    check_processor()
     return LocalEngine(process_pool().model(weights, Settings.of(os.environ)), name)

@@ -7,6 +7,7 @@ none is invented; and nothing is spent on white space. The model's choice is nar
 
 import json
 import re
+from collections.abc import Mapping
 from typing import Any
 
 from runtime.models.local.claims_form import claims_rules, makes_claims, shown_spans
@@ -14,12 +15,13 @@ from runtime.models.request import PromptRequest
 
 ONE_LINE = {"whitespace_flexible": False, "item_separator": ", ", "key_separator": ": "}
 """As Python writes JSON, and as the prompts show it: no token is spent on new lines."""
-LONGEST_REASONING = 600
 LONGEST_LIST = 24
 LONGEST_TEXT = 4_000
 """Characters of a string at the top of a reply, such as an answer."""
 LONGEST_NESTED = 400
 """Characters of a string within a list."""
+LONGEST: Mapping[str, int] = {"reasoning": 600, "reason": 300}
+"""Characters of those at the top that are asked to be short, and are not by a small model."""
 _HEADER = "%llguidance {}\n"
 _SPAN_ID = re.compile(r'"span_id": ?"([^"\\]{1,64})"')
 
@@ -32,7 +34,7 @@ def grammar(response_format: Any, prompt: PromptRequest) -> str | None:
     spans = shown_spans(prompt)
     outputs = tuple(schema.get("properties") or ())
     if spans and makes_claims(outputs):
-        reasoning = {"type": "string", "maxLength": LONGEST_REASONING}
+        reasoning = {"type": "string", "maxLength": LONGEST["reasoning"]}
         first = literal(reasoning) if outputs[0] == "reasoning" else None
         return _HEADER + claims_rules(spans, first)
     return f"{_HEADER}start: {literal(bounded_schema(schema, prompt))}\n"
@@ -66,7 +68,10 @@ def _bounded(schema: Any, ids: list[str], depth: int) -> Any:
     if schema.get("type") == "array":
         bounded["items"] = _bounded(schema.get("items", {}), ids, depth + 1)
         bounded["maxItems"] = min(schema.get("maxItems", LONGEST_LIST), LONGEST_LIST)
-    if schema.get("type") == "string" and not {"enum", "const", "pattern", "format"} & schema.keys():
+    if (
+        schema.get("type") == "string"
+        and not {"enum", "const", "pattern", "format"} & schema.keys()
+    ):
         longest = LONGEST_NESTED if depth else LONGEST_TEXT
         bounded["maxLength"] = min(schema.get("maxLength", longest), longest)
     return bounded
@@ -79,4 +84,6 @@ _KEPT = frozenset(("properties", "enum", "const", "required", "default", "title"
 def _property(name: str, schema: Any, ids: list[str], depth: int) -> Any:
     if name == "span_id" and ids:
         return {"type": "string", "enum": ids}
+    if not depth and name in LONGEST and schema.get("type") == "string":
+        return {**schema, "maxLength": LONGEST[name]}
     return _bounded(schema, ids, depth)

@@ -5,6 +5,7 @@ only this user can enter, with a key that nobody is told, and with its pages, me
 are no Unix sockets it is a port of the loopback, with the key.
 """
 
+import importlib.util
 import os
 import secrets
 import shutil
@@ -129,6 +130,20 @@ class _Stream:
         )
 
 
+def check_bindings() -> None:
+    """Raise ModelError unless the extra is installed. It is not imported."""
+    try:
+        found = importlib.util.find_spec("xllamacpp")
+    except ValueError:  # somebody put None in its place
+        found = None
+    if found is None:
+        raise _no_bindings()
+
+
+def _no_bindings() -> ModelError:
+    return ModelError("local models need bindings for llama.cpp", hint=MISSING_HINT)
+
+
 def start_server(weights: Path, settings: Settings) -> ChatServer:
     """Load the model. Raises ModelError if the bindings are missing or refuse the file."""
     # Threads that wait for work would otherwise spin, and take the cores from whoever shares them.
@@ -136,7 +151,7 @@ def start_server(weights: Path, settings: Settings) -> ChatServer:
     try:
         import xllamacpp  # type: ignore[import-not-found]
     except ImportError as error:
-        raise ModelError("local models need bindings for llama.cpp", hint=MISSING_HINT) from error
+        raise _no_bindings() from error
     folder = Path(tempfile.mkdtemp(prefix="spantree-"))  # only this user can enter it
     try:
         return xllamacpp.Server(_parameters(xllamacpp.CommonParams(), weights, settings, folder))
