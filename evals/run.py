@@ -44,12 +44,15 @@ class Conduct:
     """How an evaluation is carried out, which does not change what it finds.
 
     `concurrency`: samples at the same time. `again`: samples that ended in an error earlier are tried again.
+    `by_program`: one program on all questions before the next one, which models that keep the beginning of a prompt are
+    quicker with; else all programs on a question before the next question.
     """
 
     concurrency: int = 4
     tolerance: Tolerance = field(default_factory=Tolerance)
     executor: Executor = field(default_factory=Executor)
     again: bool = False
+    by_program: bool = False
 
 
 async def evaluate(
@@ -151,7 +154,11 @@ class _Work:
         return self._conduct.again and record.state == "error"
 
     def _samples(self, questions: Mapping[str, Question], kept: EvalLog) -> Iterator[Sample]:
-        for key in planned(self._writer.manifest):
+        plan = list(planned(self._writer.manifest))
+        if self._conduct.by_program:
+            rank = {name: at for at, name in enumerate(self._writer.manifest.programs)}
+            plan.sort(key=lambda key: rank[key[0]])
+        for key in plan:
             record = kept.by_key.get(key)
             if record is None or self._tried_again(record):
                 yield _sample(key, questions, record)

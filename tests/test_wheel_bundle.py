@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 import venv
@@ -16,7 +17,7 @@ from packaging.requirements import Requirement
 
 from data.samples import samples_path
 from programs import Retrieve
-from programs.bundles import Origin, save_bundle
+from programs.bundles import Origin, read_bundle, save_bundle
 from runtime.models.make import make_lm
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -35,6 +36,7 @@ print(json.dumps({
     "path": sys.path,
     "outcome": answer.outcome,
     "model": answer.receipt.model,
+    "ids": [program.bundle, spantree.load("shipped-minutes").bundle],
     "instructions": program.analyze_leaf.signature.instructions,
     "demo": type(program.analyze_leaf.demos[0].spans[0]).__name__,
     "cited": [[each.source, each.start, each.end, each.quote] for each in cited],
@@ -119,7 +121,9 @@ def bundle(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_an_application_loads_a_bundle_from_the_wheel(
     environment: Path, bundle: Path, tmp_path: Path
 ) -> None:
-    """In three lines, with typed demos, and a citation that stands in the original file."""
+    """In three lines, with typed demos, and a citation that stands in the original file; or by a name that ships."""
+    (programs,) = (environment / "lib").glob("python*/site-packages/programs")
+    shutil.copytree(bundle, programs / "shipped" / "shipped-minutes")
     text = samples_path("minutes")
     three = APPLICATION.format(bundle=str(bundle), question=QUESTION, text=str(text))
     done = run(environment, "-c", three + TOLD, place=tmp_path / "elsewhere")
@@ -128,6 +132,7 @@ def test_an_application_loads_a_bundle_from_the_wheel(
     assert all(Path(each).is_relative_to(environment) for each in told["files"])
     assert not any(Path(each).is_relative_to(ROOT) for each in told["path"] if each)
     assert told["model"] == "extractive"
+    assert set(told["ids"]) == {read_bundle(bundle).id}
     assert (told["instructions"], told["demo"]) == ("Quote.", "EvidenceSpan")
     assert told["cited"]
     for source, start, end, quote in told["cited"]:

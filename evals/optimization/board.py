@@ -10,6 +10,9 @@ from evals.optimization.progress import Spent, spent
 from evals.optimization.rollouts import Rollout, RolloutKey
 from runtime.ledger import Usage
 
+TEACHER = "teacher"
+"""What the variation of a teacher's rollouts begins with: they are none of the candidate's."""
+
 
 class Board:
     """Scores by candidate and question, on validation questions and on others. Safe from several threads."""
@@ -33,7 +36,8 @@ class Board:
             score = grade(rollout.record, self._objective).score
             kept = self._scores[rollout.candidate]
             if rollout.question_id not in self._validation:
-                self._train[rollout.candidate].append(score)
+                if not rollout.variation.startswith(TEACHER):
+                    self._train[rollout.candidate].append(score)
             elif not rollout.variation:
                 kept[rollout.question_id] = score
 

@@ -27,7 +27,7 @@ from evals.optimization.candidates import Candidate, read_state, write_state
 from evals.optimization.halt import Halt
 from evals.optimization.manifest import OptimizationManifest, agreed, metric_hash, versions
 from evals.optimization.optimizers import Lesson, check_options, compiled
-from evals.optimization.plan import REFLECTING, Plan
+from evals.optimization.plan import Plan
 from evals.optimization.progress import Listener, Moment, Phase
 from evals.optimization.proposals import PROPOSALS, ReflectionEngine
 from evals.optimization.quiet import told_to
@@ -61,23 +61,21 @@ def optimize(
     *,
     name: str = "",
     reflection_lm: dspy.BaseLM | None = None,
+    teacher: Program | None = None,
     notes: Notes | None = None,
     listener: Listener | None = None,
 ) -> Optimized:
     """Optimize a program on a question set into the folder `out`; what is recorded there is kept and used.
 
-    `program` is not changed. `name` is what it is called in the catalog of programs (its own by default). Raises
-    QuestionSetError where gold does not hold or a split is empty, RunError when `out` holds another optimization or is
-    in use, LimitsError when the budget is too small to try anything, and UserError for what concerns all rollouts.
-    KeyboardInterrupt stops it: the result then says so, and holds the best candidate so far.
+    `program` is not changed. `teacher` is the same program with other models, better ones: demos are made from its
+    rollouts, where the program's own are seldom good enough. `name` is what it is called in the catalog of programs
+    (its own by default). Raises QuestionSetError where gold does not hold or a split is empty, RunError when `out`
+    holds another optimization or is in use, LimitsError when the budget is too small to try anything, and UserError for
+    what concerns all rollouts. KeyboardInterrupt stops it: the result then says so, and holds the best candidate so
+    far.
     """
-    plan.check()
+    plan.check(reflects=reflection_lm is not None, taught=teacher is not None)
     check_options(plan)
-    if plan.optimizer in REFLECTING and reflection_lm is None:
-        raise ModelError(
-            f"{plan.optimizer} needs a model that writes instructions",
-            hint="name one: --reflection-model NAME",
-        )
     made, splits = split(made, corpora, plan)
     questions = {each.id: each for each in made.questions}
     chosen = [questions[each] for name in SPLITS for each in getattr(splits, name)]
@@ -99,6 +97,7 @@ def optimize(
         splits=splits,
         program_name=name or program.name,
         program=program_identity(program),
+        teacher=program_identity(teacher) if teacher else None,
         reflection_model=reflection_lm.model.removeprefix("spantree/") if reflection_lm else "",
         reflection_parameters=model_parameters(reflection_lm),
         versions=versions(),
@@ -111,7 +110,7 @@ def optimize(
     lock = locked(out, "optimized")
     try:
         manifest = agreed(out, asked)
-        work = _Work(program, made, corpora, out, plan, manifest, listener)
+        work = _Work(program, teacher, made, corpora, out, plan, manifest, listener)
         return work.carry_out(reflection_lm)
     finally:
         lock.close()
@@ -123,6 +122,7 @@ class _Work:
     def __init__(
         self,
         program: Program,
+        teacher: Program | None,
         made: QuestionSet,
         corpora: Corpora,
         out: Path,
@@ -131,6 +131,7 @@ class _Work:
         listener: Listener | None,
     ) -> None:
         self._program = program
+        self._teacher = teacher
         self._made = made
         self._questions = {each.id: each for each in made.questions}
         self._corpora = corpora
@@ -205,6 +206,7 @@ class _Work:
         purse.limit(self._manifest.budget - kept)
         lesson = Lesson(
             trainee=trainee.deepcopy(),
+            teacher=self._taught_by(),
             train=self._examples(splits.train),
             validation=validation,
             metric=Metric(self._questions, plan.objective, plan.threshold),
@@ -223,6 +225,14 @@ class _Work:
                 raise
             return "budget"
         return stopped
+
+    def _taught_by(self) -> Trainee | None:
+        if self._teacher is None:
+            return None
+        main = self._teacher.main_lm or dspy.settings.lm
+        lms = dict.fromkeys((main, self._teacher.leaf_lm or main))
+        named = " and ".join(each.model.removeprefix("spantree/") for each in lms)
+        return Trainee(self._teacher.deepcopy(), self._training, teacher=named)
 
     def _promising(self, trainee: Trainee) -> list[Trainee]:
         """The candidate that did best on what it was run on so far, of an optimizer that was cut off."""
@@ -267,7 +277,11 @@ class _Work:
             self._corpora,
             test_folder(self._out, after.id),
             plan=EvaluationPlan(seed=self._plan.seed),
-            conduct=Conduct(concurrency=self._plan.threads, tolerance=Tolerance.parse("100%")),
+            conduct=Conduct(
+                concurrency=self._plan.threads,
+                tolerance=Tolerance.parse("100%"),
+                by_program=True,
+            ),
             notes=self._manifest.notes,
             listener=lambda moment: self._tell(moment.done, moment.total),
         )

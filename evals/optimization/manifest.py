@@ -65,6 +65,7 @@ class OptimizationManifest(Part):
     splits: Splits
     program_name: str
     program: ProgramIdentity
+    teacher: ProgramIdentity | None = None
     reflection_model: str
     reflection_parameters: dict[str, Any]
     versions: dict[str, str]

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal, get_args
 
 from evals.objective import Objective
-from runtime.errors import LimitsError, UserError
+from runtime.errors import LimitsError, ModelError, UserError
 
 OptimizerName = Literal["gepa", "mipro", "bootstrap", "bootstrap-rs", "simba"]
 OPTIMIZERS: tuple[OptimizerName, ...] = get_args(OptimizerName)
@@ -14,6 +14,8 @@ EFFORTS: Mapping[Effort, int] = {"light": 6, "medium": 12, "heavy": 18}
 """How many candidates each is meant for: the numbers of DSPy."""
 REFLECTING: frozenset[OptimizerName] = frozenset(("gepa", "mipro", "simba"))
 """Those that have instructions written by a model."""
+TAUGHT: frozenset[OptimizerName] = frozenset(("mipro", "bootstrap", "bootstrap-rs"))
+"""Those whose demos may come from a teacher."""
 MINIBATCH = 3
 """Questions on which GEPA compares a candidate with its parent before it runs it on all."""
 
@@ -44,8 +46,11 @@ class Plan:
     max_demos: int = 4
     options: Mapping[str, Any] = field(default_factory=dict)
 
-    def check(self) -> None:
-        """Raise UserError for what can be seen to be wrong before anything is read."""
+    def check(self, *, reflects: bool, taught: bool) -> None:
+        """Raise UserError for what can be seen to be wrong before anything is read.
+
+        `reflects`: there is a model that writes instructions; `taught`: there is a teacher.
+        """
         if self.optimizer not in OPTIMIZERS:
             raise UserError(
                 f"there is no optimizer {self.optimizer!r}", hint=f"one of: {', '.join(OPTIMIZERS)}"
@@ -58,6 +63,15 @@ class Plan:
             raise UserError(
                 "a number of metric calls and an effort are both given",
                 hint="give --max-metric-calls or --auto",
+            )
+        if self.optimizer in REFLECTING and not reflects:
+            raise ModelError(
+                f"{self.optimizer} needs a model that writes instructions",
+                hint="name one: --reflection-model NAME",
+            )
+        if taught and self.optimizer not in TAUGHT:
+            raise UserError(
+                f"{self.optimizer} takes no teacher", hint=f"these do: {', '.join(sorted(TAUGHT))}"
             )
         if not 0 < self.threshold <= 1:
             raise UserError(

@@ -18,6 +18,7 @@ from evals.call_facts import call_facts
 from evals.excerpts import excerpt, excerpt_outputs
 from evals.executor import Executor, Sample
 from evals.log import SampleRecord
+from evals.optimization.board import TEACHER
 from evals.optimization.candidates import State
 from evals.optimization.halt import Halt, no_exceptions
 from evals.optimization.rollouts import Call, Rollout, RolloutLog
@@ -161,11 +162,12 @@ class Training:
 class Trainee(dspy.Module):
     """A program that optimizers may copy, change and run. `training` is shared by all copies."""
 
-    def __init__(self, program: Program, training: Training) -> None:
+    def __init__(self, program: Program, training: Training, *, teacher: str = "") -> None:
+        """`teacher` names whose rollouts they are, where they are not those of the program that is optimized."""
         super().__init__()
         self.program = program
         self._training = training
-        self._variation: dict[str, Any] = {}
+        self._variation: dict[str, Any] = {TEACHER: teacher} if teacher else {}
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Self:
         made = type(self).__new__(type(self))
@@ -176,7 +178,7 @@ class Trainee(dspy.Module):
 
     def set_lm(self, lm: dspy.BaseLM) -> None:
         """Sample under other settings: an optimizer's copy of the main model says which, for the leaf model too."""
-        self._variation = _variation_of(lm)
+        self._variation |= _variation_of(lm)
 
     def get_lm(self) -> dspy.BaseLM | None:
         """The main model of the program."""
@@ -184,7 +186,7 @@ class Trainee(dspy.Module):
 
     def forward(self, question_id: str, question: str) -> dspy.Prediction:
         """The rollout on a question, its calls appended to the trace of the caller."""
-        variation = self._variation or _variation_of(dspy.settings.lm)
+        variation = _variation_of(dspy.settings.lm) | self._variation
         rollout = self._training.rollout(self.program, question_id, variation)
         predictors = predictors_of(self.program)
         for call in rollout.calls:
@@ -206,7 +208,7 @@ def _variation_of(lm: dspy.BaseLM | None) -> dict[str, Any]:
 
 def _varied(program: Program, variation: Mapping[str, Any]) -> Program:
     """The program with its models set to sample: the same predictors, other settings."""
-    if not variation:
+    if "rollout" not in variation:
         return program
     made = copy.copy(program)
     main = program.main_lm or dspy.settings.lm

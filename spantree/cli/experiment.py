@@ -22,8 +22,8 @@ VERBS: Mapping[Kind, Callable[..., None]] = {
     "optimization": optimize,
 }
 """What does at the command line what a file of a kind does: defaults are its own."""
-APART = ("context", "out", "store", "json", "quiet", "retry_errors")
-"""Parameters of the verbs that are no keys: they are given to `spantree run`."""
+APART = ("context", "bundle", "out", "store", "json", "quiet", "retry_errors")
+"""Parameters of the verbs that are no keys: they are given to `spantree run`, or are said otherwise (bundle:PATH)."""
 
 
 @dataclass(frozen=True)
@@ -66,6 +66,7 @@ class Experiment:
             if found.get(name) is not None:
                 found[name] = self._model(found[name])
         found["leaf_model"] = found["leaf_model"] or found["model"]
+        found["program"] = ",".join(self._program(each) for each in found["program"].split(","))
         if self.kind == "sweep":
             found["vary"] = {name: self._varied(name, each) for name, each in found["vary"].items()}
         return found
@@ -86,14 +87,20 @@ class Experiment:
 
         keys: SetKeys = self.keys.set
         given = keys.given()
-        if keys.name is not None and keys.family is None and len(given) == 1:
-            return {"name": self._set_name(keys.name)}
-        if keys.family is None or keys.name is not None:
+        if (keys.name is None) == (keys.family is None):
+            said = "neither a set nor" if keys.name is None else "both a set and"
             raise UserError(
-                f"{self.file}: the table set names {'both' if keys.name else 'neither'} a set"
-                f" {'and' if keys.name else 'nor'} a family to build one of",
+                f"{self.file}: the table set names {said} a family to build one of",
                 hint='give set = "NAME", or a table with family = "NAME"',
             )
+        if keys.name is not None:
+            if len(given) > 1:
+                raise UserError(
+                    f"{self.file}: the set {keys.name!r} is named, and is not built:"
+                    f" {', '.join(sorted(given.keys() - {'name'}))} would have no use",
+                    hint='leave it out, or name the family: family = "NAME"',
+                )
+            return {"name": self._set_name(keys.name)}
         if keys.over is not None:
             given["over"] = tuple(self._path(each) for each in keys.over)
         if keys.source is not None:
@@ -111,6 +118,14 @@ class Experiment:
         path = self._path(name)
         is_path = len(Path(name).parts) > 1 or name.startswith((".", "~"))
         return str(path) if is_path or (path / SET_FILE).is_file() else name
+
+    def _program(self, name: str) -> str:
+        """The name of a program; of a bundle that is a folder, with its path."""
+        from spantree.cli.bundled import BUNDLE
+
+        folder = self._path(name.strip().removeprefix(BUNDLE))
+        is_path = name.strip().startswith(BUNDLE) and folder.is_dir()
+        return f"{BUNDLE}{folder}" if is_path else name.strip()
 
     def _model(self, name: str) -> str:
         """The name of a model; of one that is a file, with its path."""

@@ -93,11 +93,11 @@ def line_of(text: str, where: Where) -> int | None:
 
 
 def _has(content: Any, where: Where) -> bool:
-    for key in where:
-        if not isinstance(content, dict) or key not in content:
-            return False
-        content = content[key]
-    return True
+    if not where:
+        return True
+    if isinstance(content, list):
+        return any(_has(each, where) for each in content)
+    return isinstance(content, dict) and where[0] in content and _has(content[where[0]], where[1:])
 
 
 def _at(text: str, where: Where, name: Path) -> str:

@@ -66,7 +66,7 @@ def plan_page(plan: dict[str, Any], width: int) -> Page:
     limits = ", ".join(f"{name} {value:,}" for name, value in plan["limits"].items())
     page.item(limits, lead="limits of a question: ")
     begun = "begun: it would go on" if plan["begun"] else "not begun"
-    page.item(f"{plan['folder']} ({begun})", lead="folder: ")
+    page.unbroken(f"{plan['folder']} ({begun})", lead="folder: ")
     return page
 
 

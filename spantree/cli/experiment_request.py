@@ -10,7 +10,7 @@ from runtime.limits import Limits
 from spantree.cli.evaluation import Evaluation
 from spantree.cli.experiment_keys import Kind
 from spantree.cli.optimization import Optimization
-from spantree.cli.parameters import checked
+from spantree.cli.parameters import checked, one_program
 from spantree.cli.settings import Settings
 from spantree.cli.sweeping import Sweep
 from spantree.cli.variants import Variant, variants
@@ -124,7 +124,7 @@ def _evaluation(values: Mapping[str, Any], call: Call) -> FiledEvaluation:
 
 
 def _sweep(values: Mapping[str, Any], call: Call) -> FiledSweep:
-    program = values["program"].split(":")[0]
+    program = one_program(values["program"])
     varied = {name: checked(name, each, program) for name, each in values["vary"].items()}
     return FiledSweep(
         _evaluation(values, call), varied, values["random"], values["quality"], again=call.again

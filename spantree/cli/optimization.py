@@ -4,7 +4,7 @@ import hashlib
 import json
 import sys
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -44,7 +44,10 @@ _APART = ("budget", "auto", "threads", "out", "store", "json", "quiet")
 
 @dataclass(frozen=True, slots=True)
 class Optimization:
-    """What was asked for. `options` are those of the optimizer, by name; None is what the Python API has by default."""
+    """What was asked for. `options` are those of the optimizer, by name; None is what the Python API has by default.
+
+    `program` is NAME, NAME:CHOICE, or bundle:PATH for one that was optimized before.
+    """
 
     program: str
     common: Settings
@@ -52,6 +55,9 @@ class Optimization:
     optimizer: str
     reflection_model: str | None = None
     reflection_api_base: str | None = None
+    teacher_model: str | None = None
+    teacher_leaf_model: str | None = None
+    teacher_api_base: str | None = None
     budget: int | None = None
     auto: str | None = None
     objective: str | None = None
@@ -81,6 +87,9 @@ class Optimization:
             **model_options(self.common),
             "--reflection-model": self.reflection_model,
             "--reflection-api-base": self.reflection_api_base,
+            "--teacher-model": self.teacher_model,
+            "--teacher-leaf-model": self.teacher_leaf_model,
+            "--teacher-api-base": self.teacher_api_base,
             "--max-metric-calls": self.budget,
             "--auto": self.auto,
             "--objective": self.objective,
@@ -136,8 +145,13 @@ class Optimization:
             max_demos=self.max_demos,
             options=dict(self.options),
         )
-        plan.check()
+        plan.check(reflects=self.reflection_model is not None, taught=self.is_taught)
         return plan
+
+    @property
+    def is_taught(self) -> bool:
+        """Whether demos are made by other models than those that are to use them."""
+        return self.teacher_model is not None or self.teacher_leaf_model is not None
 
     def variant(self) -> Variant:
         """The one program that is named. Raises UserError."""
@@ -149,17 +163,29 @@ class Optimization:
             )
         return found[0]
 
+    def teacher(self, variant: Variant) -> "Program | None":
+        """The same program with the models of the teacher, None without one. Raises ModelError."""
+        if not self.is_taught:
+            if self.teacher_api_base is not None:
+                raise UserError(
+                    "--teacher-api-base has no use without a teacher",
+                    hint="name one: --teacher-model",
+                )
+            return None
+        taught = replace(
+            variant.settings,
+            model=self.teacher_model or self.common.model,
+            leaf_model=self.teacher_leaf_model or self.teacher_model or self.common.leaf_model,
+            api_base=self.teacher_api_base,
+        )
+        return Variant(variant.name, taught).factory(taught.models())()
+
     def reflection_lm(self) -> "dspy.LM | None":
         """The model that writes instructions, None for an optimizer that needs none. Raises ModelError."""
         from evals.optimization.plan import REFLECTING
         from runtime.models.make import make_lm
 
-        if self.optimizer in REFLECTING:
-            if self.reflection_model is None:
-                raise ModelError(
-                    f"{self.optimizer} needs a model that writes instructions",
-                    hint="name one: --reflection-model NAME",
-                )
+        if self.reflection_model is not None and self.optimizer in REFLECTING:
             return make_lm(self.reflection_model, api_base=self.reflection_api_base)
         given = {
             "--reflection-model": self.reflection_model,
@@ -193,25 +219,42 @@ def optimizer_options(words: list[str]) -> dict[str, Any]:
     return found
 
 
+@dataclass(frozen=True, slots=True)
+class _Made:
+    """What is made of what was asked for, before anything is read: `name` is the variant's."""
+
+    plan: "Plan"
+    name: str
+    catalog_name: str
+    program: "Program"
+    teacher: "Program | None"
+    reflection_lm: "dspy.LM | None"
+
+    @classmethod
+    def of(cls, asked: Optimization) -> "_Made":
+        """Check everything that can be checked. Raises UserError."""
+        from programs.base import checked_limits
+
+        plan, variant = asked.plan(), asked.variant()
+        reflection_lm = asked.reflection_lm()
+        program = variant.factory(variant.settings.models())()
+        checked_limits(program.limits, program.min_calls)
+        teacher = asked.teacher(variant)
+        name = variant.settings.program
+        return cls(plan, variant.name, name, program, teacher, reflection_lm)
+
+
 def carry_out(asked: Optimization) -> int:
     """Check everything that can be checked, then optimize, compare and print. Returns the exit status."""
-    from programs.base import checked_limits
-
-    plan, variant = asked.plan(), asked.variant()
-    reflection_lm = asked.reflection_lm()
-    program = variant.factory(variant.settings.models())()
-    checked_limits(program.limits, program.min_calls)
+    made = _Made.of(asked)
     store = store_folder(asked.store)
     _say_banner(asked)
     opened = opened_set(asked.question_set, store)
-    out = asked.out or _default_out(asked, opened)
+    out = asked.out or _default_out(asked, made.name, opened)
     command = asked.command(out)
     with watcher(sys.stderr, quiet=asked.quiet) as watching:
         opened.check((each.corpus for each in opened.made.questions), watching)
-        name = variant.settings.program
-        found = _optimized(
-            program, name, opened, out, plan, reflection_lm, command, watching.optimized
-        )
+        found = _optimized(made, opened, out, command, watching.optimized)
     report = write_report(found, out / REPORT)
     print_optimized(found, json=asked.json, quiet=asked.quiet, report=report)
     if found.stopped == "interrupted":
@@ -220,14 +263,7 @@ def carry_out(asked: Optimization) -> int:
 
 
 def _optimized(
-    program: "Program",
-    name: str,
-    opened: OpenedSet,
-    out: Path,
-    plan: "Plan",
-    reflection_lm: "dspy.LM | None",
-    command: str,
-    listener: "Listener",
+    made: _Made, opened: OpenedSet, out: Path, command: str, listener: "Listener"
 ) -> "Optimized":
     """Optimize. An interrupt ends it with what was found so far, a mistake with the command that goes on after it."""
     from evals.manifest import MANIFEST, Notes
@@ -245,13 +281,14 @@ def _optimized(
     )
     try:
         return optimize(
-            program,
+            made.program,
             opened.made,
             opened.corpus,
             out,
-            plan,
-            name=name,
-            reflection_lm=reflection_lm,
+            made.plan,
+            name=made.catalog_name,
+            reflection_lm=made.reflection_lm,
+            teacher=made.teacher,
             notes=notes,
             listener=listener,
         )
@@ -268,16 +305,16 @@ def _optimized(
         raise
 
 
-def _default_out(asked: Optimization, opened: OpenedSet) -> Path:
+def _default_out(asked: Optimization, program: str, opened: OpenedSet) -> Path:
     """A folder that the same command finds again, by the same code on the same set."""
     from evals.optimization.manifest import metric_hash, versions
     from evals.provenance import code_hash
 
     told = {name: value for name, value in asdict(asked).items() if name not in _APART}
-    made = [told, opened.made.version, code_hash(), metric_hash(), versions()]
+    made = [told, program, opened.made.version, code_hash(), metric_hash(), versions()]
     digest = hashlib.sha256(json.dumps(made, sort_keys=True, default=str).encode()).hexdigest()
-    program = asked.program.replace(":", "-")
-    return Path(OPTIMIZATIONS) / f"{opened.made.name}-{program}-{asked.optimizer}-{digest[:8]}"
+    name = f"{opened.made.name}-{program.replace(':', '-')}-{asked.optimizer}-{digest[:8]}"
+    return Path(OPTIMIZATIONS) / name
 
 
 def _say_banner(asked: Optimization) -> None:

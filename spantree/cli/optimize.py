@@ -8,6 +8,7 @@ from runtime.errors import UserError
 from runtime.limits import Limits
 from spantree.cli import optimize_options as own
 from spantree.cli import options
+from spantree.cli.bundled import BUNDLE
 from spantree.cli.optimization import MAX_DEMOS, SHARES, THRESHOLD
 from spantree.cli.optimize_list import list_candidates
 from spantree.cli.optimize_pick import pick_candidate
@@ -40,6 +41,7 @@ def build() -> typer.Typer:
 def optimize(
     context: typer.Context,
     program: own.Program = None,
+    bundle: own.Bundle = None,
     set: own.Set = None,
     optimizer: own.Optimizer = None,
     model: options.Model = DEFAULT_MODEL,
@@ -47,6 +49,9 @@ def optimize(
     api_base: options.ApiBase = None,
     reflection_model: own.ReflectionModel = None,
     reflection_api_base: own.ReflectionApiBase = None,
+    teacher_model: own.TeacherModel = None,
+    teacher_leaf_model: own.TeacherLeafModel = None,
+    teacher_api_base: own.TeacherApiBase = None,
     max_metric_calls: own.MaxMetricCalls = None,
     auto: own.Auto = None,
     objective: own.Objective = None,
@@ -100,6 +105,12 @@ def optimize(
         return
     from spantree.cli.optimization import Optimization, carry_out, optimizer_options
 
+    if program is not None and bundle is not None:
+        raise UserError(
+            "a program and a bundle are both given, and a bundle says which program it is",
+            hint="give --program or --bundle",
+        )
+    program = program if bundle is None else f"{BUNDLE}{bundle}"
     wanted = _required({"--program": program, "--set": set, "--optimizer": optimizer})
     limits = Limits(
         calls=max_calls,
@@ -122,6 +133,9 @@ def optimize(
         optimizer=wanted["--optimizer"],
         reflection_model=reflection_model,
         reflection_api_base=reflection_api_base,
+        teacher_model=teacher_model,
+        teacher_leaf_model=teacher_leaf_model,
+        teacher_api_base=teacher_api_base,
         budget=max_metric_calls,
         auto=auto,
         objective=objective,

@@ -13,6 +13,14 @@ Program = Annotated[
         show_default=False,
     ),
 ]
+Bundle = Annotated[
+    str | None,
+    typer.Option(
+        metavar="BUNDLE",
+        help="In its place a bundle to go on from: its folder, or the name of one that ships.",
+        show_default=False,
+    ),
+]
 Set = Annotated[
     str | None,
     typer.Option(
@@ -39,6 +47,28 @@ ReflectionModel = Annotated[
     ),
 ]
 ReflectionApiBase = Annotated[
+    str | None,
+    typer.Option(
+        metavar="URL", help="Address of its OpenAI-compatible server.", show_default="its provider"
+    ),
+]
+TeacherModel = Annotated[
+    str | None,
+    typer.Option(
+        metavar="NAME",
+        help="A better model, by which mipro, bootstrap and bootstrap-rs have demos made.",
+        show_default="the models of the program",
+    ),
+]
+TeacherLeafModel = Annotated[
+    str | None,
+    typer.Option(
+        metavar="NAME",
+        help="The teacher's model of the many small calls.",
+        show_default="the teacher model",
+    ),
+]
+TeacherApiBase = Annotated[
     str | None,
     typer.Option(
         metavar="URL", help="Address of its OpenAI-compatible server.", show_default="its provider"

@@ -83,6 +83,16 @@ PARAMETERS = {
 """By name, in the order in which they are applied: a leaf model after the model of all calls."""
 
 
+def one_program(word: str) -> str:
+    """The name of the program that is varied, without its choices. Raises UserError for several."""
+    if "," in word:
+        raise UserError(
+            f"a sweep varies one program, and --program names {word.count(',') + 1}",
+            hint="sweep them one after the other, each into its own folder",
+        )
+    return word.split(":")[0]
+
+
 def parsed(words: Sequence[str], program: str) -> Values:
     """What is varied, from `NAME=VALUE,...`. Raises UserError for what the program does not take or is no value."""
     found: Values = {}

@@ -101,10 +101,10 @@ def sweep(
 
     \b
     Examples:
-      spantree sweep --set samples --vary leaf_characters=4000,8000 --vary depth=1,2
-      spantree sweep --program retrieve --set mixed --split validation --vary top_k=4,16
-      spantree sweep --set mixed --vary in_flight=1,4,16 --random 4 --seed 7 \\
-        --vary leaf_model=extractive,simulated:recall=0.8,latency=0.1
+      spantree sweep --set mixed --vary depth=1,2 --vary leaf_characters=4000,8000
+      spantree sweep --program retrieve --set mixed --vary top_k=4,8,16,32
+      spantree sweep --set mixed --split validation --random 4 --seed 7 \\
+        --vary in_flight=1,4 --vary leaf_model=extractive,simulated:recall=0.8
 
     \b
     Exit status:
@@ -114,7 +114,7 @@ def sweep(
       130  interrupted; the command that goes on is printed
     """
     from spantree.cli.evaluation import Evaluation
-    from spantree.cli.parameters import parsed
+    from spantree.cli.parameters import one_program, parsed
     from spantree.cli.sweeping import Sweep, carry_out
 
     limits = Limits(
@@ -149,5 +149,5 @@ def sweep(
         json=json,
         quiet=quiet,
     )
-    varied = parsed(vary, program.split(":")[0])
+    varied = parsed(vary, one_program(program))
     raise typer.Exit(carry_out(Sweep(evaluation, varied, random, quality)))

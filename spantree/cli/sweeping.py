@@ -9,7 +9,7 @@ from runtime.errors import UserError
 from spantree.cli.command_words import joined
 from spantree.cli.evaluation import Evaluation, evaluated, say_about
 from spantree.cli.exits import NO_ANSWER, OK
-from spantree.cli.parameters import applied, checked
+from spantree.cli.parameters import applied, checked, one_program
 from spantree.cli.settings import known
 from spantree.cli.sweep_table import print_trials
 from spantree.cli.variants import Variant, variants
@@ -60,13 +60,9 @@ class Sweep:
     @property
     def variant(self) -> Variant:
         """The program that is varied. Raises UserError unless it is one."""
-        found = variants(self.evaluation.programs, self.evaluation.common)
-        if len(found) != 1:
-            raise UserError(
-                f"a sweep varies one program, and --program names {len(found)}",
-                hint="sweep them one after the other, each into its own folder",
-            )
-        return found[0]
+        one_program(self.evaluation.programs)
+        (found,) = variants(self.evaluation.programs, self.evaluation.common)
+        return found
 
     def check(self) -> None:
         """Raise UserError for what can be seen to be wrong before anything is read."""

@@ -150,7 +150,7 @@ def test_the_verdict_of_a_judge() -> None:
 @settings(max_examples=10)
 @given(st.integers(0, 2**32))
 def test_a_plan_within_the_form_is_a_plan(seed: int) -> None:
-    inputs = {name: "" for name in Plan.input_fields}
+    inputs = dict.fromkeys(Plan.input_fields, "")
     form = _form(request_of(inputs, Plan))
     _reply(_said(form, random.Random(seed), 60_000), Plan)
 

@@ -25,11 +25,12 @@ def test_the_shape_of_the_outputs_stands_in_place_of_their_schemas() -> None:
     assert user["content"].startswith("[[ ## question ## ]]\nWhat failed?")
 
 
-@pytest.mark.parametrize("name", [n for n in signatures.__all__ if n[0].isupper()])
-def test_every_signature_of_the_suite_gets_shorter_and_keeps_its_fields(name: str) -> None:
-    signature: Any = getattr(signatures, name)
-    if not (isinstance(signature, type) and issubclass(signature, dspy.Signature)):
-        pytest.skip("a type, not a signature")
+EXPORTED = [getattr(signatures, name) for name in signatures.__all__]
+SUITE = [each for each in EXPORTED if isinstance(each, type) and issubclass(each, dspy.Signature)]
+
+
+@pytest.mark.parametrize("signature", SUITE)
+def test_every_signature_of_the_suite_gets_shorter_and_keeps_its_fields(signature: Any) -> None:
     system = dspy.JSONAdapter().format_system_message(signature)
     short = shortened(system)
     assert len(short) <= len(system)

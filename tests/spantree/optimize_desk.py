@@ -66,7 +66,8 @@ def desk(folder: Path, questions: int = 24) -> Desk:
 
 def spantree(*words: str | Path) -> Result:
     """Run the command line; a bug is raised."""
-    return CliRunner().invoke(build(), [str(word) for word in words], catch_exceptions=False)
+    given = [str(word) for word in words]
+    return CliRunner().invoke(build(), given, env={"COLUMNS": "80"}, catch_exceptions=False)
 
 
 def lines_of(path: Path) -> list[bytes]:

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 from rich.cells import cell_len
+from typer.testing import Result
 
 from evals.optimization import Optimized, read_optimization
 from runtime.models.scripted import read_log
@@ -41,9 +42,15 @@ def begun(leaves: Desk, tmp_path_factory: pytest.TempPathFactory) -> Path:
     return out
 
 
+@pytest.fixture(scope="module")
+def improved(leaves: Desk, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Result]:
+    """An optimization that found something better, and what it printed."""
+    out = tmp_path_factory.mktemp("improved") / "out"
+    return out, leaves.optimize(out, *GEPA)
+
+
 @pytest.fixture(autouse=True)
-def _eighty_columns(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setenv("COLUMNS", "80")
+def _elsewhere(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.chdir(tmp_path)
 
 
@@ -61,10 +68,11 @@ def told(found: Optimized) -> list[Any]:
     ]
 
 
-def test_one_command_ends_in_a_table_candidates_and_a_report(leaves: Desk, tmp_path: Path) -> None:
+def test_one_command_ends_in_a_table_candidates_and_a_report(
+    improved: tuple[Path, Result],
+) -> None:
     """Before and after with intervals, paired on both kinds of questions, in 80 columns."""
-    out = tmp_path / "out"
-    result = leaves.optimize(out, *GEPA)
+    out, result = improved
     assert result.exit_code == 0, result.output
     lines = result.stdout.splitlines()
     assert all(cell_len(line) <= 80 for line in lines)
@@ -92,16 +100,14 @@ def test_one_command_ends_in_a_table_candidates_and_a_report(leaves: Desk, tmp_p
 
 
 def test_the_same_command_again_asks_no_model_and_prints_the_same(
-    leaves: Desk, tmp_path: Path
+    leaves: Desk, improved: tuple[Path, Result]
 ) -> None:
-    first = leaves.optimize(tmp_path / "out", *GEPA)
-    rollouts, proposals = (
-        lines_of(tmp_path / "out" / name) for name in ("rollouts.jsonl", "proposals.jsonl")
-    )
-    again = leaves.optimize(tmp_path / "out", *GEPA)
+    out, first = improved
+    names = ("rollouts.jsonl", "proposals.jsonl")
+    kept = [lines_of(out / name) for name in names]
+    again = leaves.optimize(out, *GEPA)
     assert again.stdout == first.stdout
-    assert lines_of(tmp_path / "out" / "rollouts.jsonl") == rollouts
-    assert lines_of(tmp_path / "out" / "proposals.jsonl") == proposals
+    assert [lines_of(out / name) for name in names] == kept
 
 
 def test_a_killed_optimization_goes_on_and_ends_as_one_that_was_not(
@@ -245,6 +251,20 @@ def test_a_choice_of_a_program_is_part_of_it(leaves: Desk, tmp_path: Path) -> No
     assert "--program rlm:tools" in manifest.notes.command
 
 
+def test_a_teacher_makes_the_demos(leaves: Desk, tmp_path: Path) -> None:
+    """Demos come from rollouts of the teacher, which are none of the candidate's."""
+    words = ("--teacher-model", "pupil:drop=0,garble=0,overcite=0,guess=0,skip=0")
+    result = leaves.optimize(tmp_path / "out", *words)
+    assert result.exit_code == 0, result.output
+    found = read_optimization(tmp_path / "out")
+    assert f"--teacher-model {words[1]}" in found.manifest.notes.command
+    assert any(variation for _, _, variation in rollouts_of(tmp_path / "out"))
+    assert any(each["demos"] for each in found.candidates[-1].state.values())
+    refused = leaves.optimize(tmp_path / "out")
+    assert refused.exit_code == 2
+    assert "teacher" in refused.stderr
+
+
 def test_without_out_the_same_command_finds_its_folder_again(leaves: Desk, tmp_path: Path) -> None:
     words = [
         each for each in leaves.words(tmp_path / "x") if each not in ("--out", str(tmp_path / "x"))
@@ -265,6 +285,9 @@ def test_without_out_the_same_command_finds_its_folder_again(leaves: Desk, tmp_p
         (["--optimizer", "gepa"], "gepa needs a model that writes instructions"),
         (["--reflection-model", "coach"], "--reflection-model has no use with bootstrap"),
         (["--optimizer", "gepa", "--reflection-model", "magic"], "no provider is known"),
+        ([*COACHED, "--teacher-model", "extractive"], "gepa takes no teacher"),
+        (["--teacher-api-base", "http://127.0.0.1:1"], "has no use without a teacher"),
+        (["--teacher-model", "magic"], "no provider is known"),
         (["--program", "retrieve,direct"], "--program names 2 programs"),
         (["--program", "magic"], "there is no program named 'magic'"),
         (["--objective", "magic"], "there is no objective 'magic'"),

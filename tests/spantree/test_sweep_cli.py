@@ -311,6 +311,6 @@ def test_a_leaf_size_can_be_chosen_for_eval_and_ask(trains: SmallSet, tmp_path: 
 
 def test_help_has_examples_and_fits() -> None:
     shown = spantree("sweep", "--help").stdout
-    assert "spantree sweep --set samples --vary leaf_characters=4000,8000" in shown
+    assert "spantree sweep --set mixed --vary depth=1,2 --vary leaf_characters" in shown
     assert all(name in shown for name in PARAMETERS)
     assert [line for line in shown.splitlines() if cell_len(line) > 80] == []

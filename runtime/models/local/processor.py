@@ -1,4 +1,4 @@
-"""Whether this machine can run the bindings: their wheels for x86 need AVX2, and die without it as they are imported."""
+"""Whether this machine can run the bindings: their wheels for x86 need AVX2, and die without it on import."""
 
 import platform
 from pathlib import Path

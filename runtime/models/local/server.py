@@ -1,10 +1,11 @@
 """llama.cpp in this process: one model, one request at a time, in the order in which they were asked.
 
-The bindings open a door for HTTP as soon as they start, and it cannot be left shut. It is a Unix socket in a folder that
-only this user can enter, with a key that nobody is told, and with its pages, metrics and slots turned off; where there
-are no Unix sockets it is a port of the loopback, with the key.
+The bindings open a door for HTTP as soon as they start, and it cannot be left shut. It is a Unix socket whose name is
+removed at once, in a folder that only this user can enter, with a key that nobody is told, and with its pages, metrics
+and slots turned off; where there are no Unix sockets it is a port of the loopback, with the key.
 """
 
+import importlib
 import importlib.util
 import os
 import secrets
@@ -149,12 +150,12 @@ def start_server(weights: Path, settings: Settings) -> ChatServer:
     # Threads that wait for work would otherwise spin, and take the cores from whoever shares them.
     os.environ.setdefault("OMP_WAIT_POLICY", "passive")
     try:
-        import xllamacpp  # type: ignore[import-not-found]
+        bindings: Any = importlib.import_module("xllamacpp")
     except ImportError as error:
         raise _no_bindings() from error
     folder = Path(tempfile.mkdtemp(prefix="spantree-"))  # only this user can enter it
     try:
-        return xllamacpp.Server(_parameters(xllamacpp.CommonParams(), weights, settings, folder))
+        return bindings.Server(_parameters(bindings.CommonParams(), weights, settings, folder))
     except RuntimeError as error:
         raise ModelError(
             f"{weights} cannot be loaded: {error}",

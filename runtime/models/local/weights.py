@@ -98,7 +98,7 @@ def _given(asked: str) -> Path:
     if path.is_file():
         check_format(path)
         return path.resolve()
-    if path.suffix == SUFFIX or path.is_dir():
+    if path.suffix == SUFFIX or (asked and path.is_dir()):
         raise ModelError(f"there is no model file {path}", hint="local/PATH names a GGUF file")
     raise ModelError(
         f"no local model is named {asked!r}",
