@@ -125,17 +125,21 @@ def _verdict(found: Trials, cost: Cost) -> str:
     if short is None:
         return f"{against}: {quality} of the default is undefined."
     ahead = _ahead(found, cost)
-    gain = ahead.gains[found.quality if short else cost]
-    what = f"{signed(short)} {quality} for no more {cost}" if short else f"as much for fewer {cost}"
-    told = f"{against}: the default is behind {ahead.number}, which has {what}"
-    paired = _gained(gain, share=bool(short))
-    return f"{told} (paired {paired.text} {paired.small}{_may_be_chance(gain)})."
+    quality_gain, cost_gain = ahead.gains[found.quality], ahead.gains[cost]
+    chance = "; both may be chance" if _may_be_0(quality_gain) and _may_be_0(cost_gain) else ""
+    return (
+        f"{against}: the default is behind {ahead.number}: {quality} {_paired(quality_gain, signed)},"
+        f" {cost} {_paired(cost_gain, change)} (paired){chance}."
+    )
 
 
-def _may_be_chance(gain: Gain) -> str:
-    if gain.low is None or gain.high is None:
-        return ", without an interval"
-    return ", which may be chance" if gain.low <= 0 <= gain.high else ""
+def _paired(gain: Gain, write: Callable[[float | None], str]) -> str:
+    cell = _gained(gain, write)
+    return f"{cell.text} {cell.small}".strip()
+
+
+def _may_be_0(gain: Gain) -> bool:
+    return gain.low is None or gain.high is None or gain.low <= 0 <= gain.high
 
 
 def _ahead(found: Trials, cost: Cost) -> Trial:
@@ -239,7 +243,10 @@ def _gains(found: Trials) -> Table:
                 shown(f"{each.number}  {_label(each)}"),
                 None,
                 (
-                    *(_gained(each.gains[name], share=name in QUALITIES) for name in names),
+                    *(
+                        _gained(each.gains[name], signed if name in QUALITIES else change)
+                        for name in names
+                    ),
                     Cell(probability(each.gains[found.quality].p_holm)),
                     Cell(number(each.gains[found.quality].pairs)),
                 ),
@@ -250,8 +257,7 @@ def _gains(found: Trials) -> Table:
     )
 
 
-def _gained(gain: Gain, *, share: bool) -> Cell:
-    write = signed if share else change
+def _gained(gain: Gain, write: Callable[[float | None], str]) -> Cell:
     bounds = (
         f"[{write(gain.low)}, {write(gain.high)}]"
         if gain.low is not None and gain.high is not None

@@ -25,6 +25,9 @@ VERBS: Mapping[Kind, Callable[..., None]] = {
 APART = ("context", "bundle", "out", "store", "json", "quiet", "retry_errors")
 """Parameters of the verbs that are no keys: they are given to `spantree run`, or are said otherwise (bundle:PATH)."""
 
+MODELS = ("model", "leaf_model", "reflection_model", "teacher_model", "teacher_leaf_model")
+"""Keys that name a model."""
+
 
 @dataclass(frozen=True)
 class Experiment:
@@ -62,7 +65,7 @@ class Experiment:
         defaults = {name: each.default for name, each in parameters.items() if name not in APART}
         found = {**defaults, **self.keys.given()}
         found["set"] = self._set()
-        for name in ("model", "leaf_model", "reflection_model"):
+        for name in MODELS:
             if found.get(name) is not None:
                 found[name] = self._model(found[name])
         found["leaf_model"] = found["leaf_model"] or found["model"]

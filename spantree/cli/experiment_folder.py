@@ -17,7 +17,9 @@ from pydantic import RootModel
 
 from data.store import write_atomically
 from evals.lines import locked, prepared
-from evals.manifest import MANIFEST, differences
+from evals.log import SAMPLES
+from evals.manifest import differences
+from evals.optimization.rollouts import ROLLOUTS
 from runtime.errors import RunError
 from spantree.cli.experiment import Experiment
 from spantree.cli.experiment_keys import Kind
@@ -40,7 +42,8 @@ def log_of(experiment: Experiment, folder: Path) -> Path:
 
 def is_begun(folder: Path) -> bool:
     """Whether anything was measured there. Before that, a file is only a draft."""
-    return any((folder / kind / MANIFEST).exists() for kind in CONDUCT)
+    paths = (folder / kind / name for kind in CONDUCT for name in (SAMPLES, ROLLOUTS))
+    return any(path.is_file() and path.stat().st_size for path in paths)
 
 
 def check_unchanged(experiment: Experiment, folder: Path) -> None:
@@ -89,10 +92,11 @@ def build_set(experiment: Experiment, folder: Path, store: Path) -> None:
 
 
 def _draft(experiment: Experiment, folder: Path) -> None:
-    """Keep the file. A set that was built by another one goes."""
+    """Keep the file. What another one prepared goes: a set, and a folder in which nothing was measured."""
     kept = folder / KEPT
     if kept.exists() and kept.read_bytes() != experiment.text.encode():
-        shutil.rmtree(folder / _SETS, ignore_errors=True)
+        for name in (_SETS, *CONDUCT):
+            shutil.rmtree(folder / name, ignore_errors=True)
     write_atomically(kept, experiment.text.encode())
 
 

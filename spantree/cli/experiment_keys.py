@@ -120,6 +120,9 @@ class OptimizationKeys(ProgramKeys):
     optimizer: str
     reflection_model: str | None = None
     reflection_api_base: str | None = None
+    teacher_model: str | None = None
+    teacher_leaf_model: str | None = None
+    teacher_api_base: str | None = None
     max_metric_calls: Some | None = None
     auto: str | None = None
     objective: str | None = None

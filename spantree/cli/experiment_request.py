@@ -69,7 +69,9 @@ def check(asked: Asked) -> None:
     """Raise UserError for what can be seen to be wrong before anything is read or written."""
     if isinstance(asked, FiledOptimization):
         asked.plan()
-        asked.variant().settings.models()
+        variant = asked.variant()
+        variant.settings.models()
+        asked.teacher(variant)
         asked.reflection_lm()
         return
     asked.check()
@@ -143,6 +145,9 @@ def _optimization(values: Mapping[str, Any], call: Call) -> FiledOptimization:
         optimizer=values["optimizer"],
         reflection_model=values["reflection_model"],
         reflection_api_base=values["reflection_api_base"],
+        teacher_model=values["teacher_model"],
+        teacher_leaf_model=values["teacher_leaf_model"],
+        teacher_api_base=values["teacher_api_base"],
         budget=values["max_metric_calls"],
         auto=values["auto"],
         objective=values["objective"],

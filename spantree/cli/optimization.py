@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any
 
 from runtime.errors import (
     LimitsError,
-    ModelError,
     QuestionSetError,
     RunCancelled,
     RunError,

@@ -143,7 +143,7 @@ def test_the_report_is_one_file_that_reaches_nothing(out: Path, tmp_path: Path) 
     assert result.exit_code == 0, result.output
     assert f"report: {place}" in result.stderr
     page = place.read_text(encoding="utf-8")
-    assert "default-src 'none'" in page
+    assert "default-src &#39;none&#39;" in page
     assert "<script" not in page
     assert page.count("<svg") == 3
     assert "<ins>" in page

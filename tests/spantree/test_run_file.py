@@ -192,6 +192,8 @@ def test_a_file_is_a_draft_until_something_was_measured(trains: SmallSet, tmp_pa
     file = written(tmp_path, RETRIEVE.replace('"set"', '"./nowhere"'))
     assert "there is no question set" in refused(spantree("run", file))
     assert (tmp_path / "trial" / "experiment.toml").exists()
+    written(tmp_path, RETRIEVE + "max_calls = 1\n")
+    assert "calls: 1 is too few" in refused(spantree("run", file))
     written(tmp_path, RETRIEVE)
     assert spantree("run", file).exit_code == 0
     assert (tmp_path / "trial" / "experiment.toml").read_text() == RETRIEVE
