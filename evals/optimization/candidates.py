@@ -28,7 +28,8 @@ class Candidate:
     """One candidate. `order` counts from 0, the program as it was given.
 
     `score` and `scores` (by objective) are means over the validation questions that it was run on; None for none.
-    `calls`, `tokens`, `cost_usd` and `seconds` are means a question, over what is known. `complete`: it was run on all.
+    `calls`, `tokens`, `cost_usd` and `seconds` are means a question, over what is known; `cost_usd` is None where the
+    cost of one is not. `complete`: it was run on all.
     """
 
     id: str
@@ -109,7 +110,7 @@ def _candidate(
         scores=_by_objective(grades),
         calls=_mean(_calls(each) for each in records),
         tokens=_mean(_tokens(each) for each in records),
-        cost_usd=_mean(_cost(each) for each in records),
+        cost_usd=_known_mean([_cost(each) for each in records]),
         seconds=_mean(each.seconds for each in records if each.state == "done"),
     )
 
@@ -126,6 +127,11 @@ def _by_objective(grades: Sequence[Grade]) -> dict[str, float]:
 def _mean(values: Iterable[float | None]) -> float | None:
     known = [each for each in values if each is not None]
     return fmean(known) if known else None
+
+
+def _known_mean(values: Sequence[float | None]) -> float | None:
+    """The mean, None where one value is not known: an unknown price is not the mean of the others."""
+    return None if None in values else _mean(values)
 
 
 def _calls(record: SampleRecord) -> float | None:

@@ -23,6 +23,7 @@ from evals.gold import check_gold
 from evals.lines import locked, prepared
 from evals.manifest import MANIFEST, Notes, SetIdentity
 from evals.optimization.board import Board
+from evals.optimization.bundling import bundle_of
 from evals.optimization.candidates import Candidate, read_state, write_state
 from evals.optimization.halt import Halt
 from evals.optimization.manifest import OptimizationManifest, agreed, metric_hash, versions
@@ -32,7 +33,9 @@ from evals.optimization.progress import Listener, Moment, Phase
 from evals.optimization.proposals import PROPOSALS, ReflectionEngine
 from evals.optimization.quiet import told_to
 from evals.optimization.results import (
+    BUNDLE,
     Optimized,
+    Outcome,
     Stopped,
     read_optimization,
     test_folder,
@@ -47,7 +50,7 @@ from evals.run import Plan as EvaluationPlan
 from evals.tolerance import Tolerance
 from programs.base import Program
 from programs.program_state import apply_state
-from runtime.errors import ModelError
+from runtime.errors import BundleError, ModelError
 
 _LOG = "optimizer.log"
 
@@ -98,6 +101,7 @@ def optimize(
         program_name=name or program.name,
         program=program_identity(program),
         teacher=program_identity(teacher) if teacher else None,
+        parent=program.bundle,
         reflection_model=reflection_lm.model.removeprefix("spantree/") if reflection_lm else "",
         reflection_parameters=model_parameters(reflection_lm),
         versions=versions(),
@@ -145,7 +149,7 @@ class _Work:
 
     def carry_out(self, reflection_lm: dspy.BaseLM | None) -> Optimized:
         """Search, and compare before and after unless interrupted."""
-        write_outcome(self._out, "interrupted")  # what a kill leaves behind
+        write_outcome(self._out, Outcome())  # what a kill leaves behind
         with ExitStack() as stack:
             log = RolloutLog(self._out / ROLLOUTS)
             stack.callback(log.close)
@@ -164,8 +168,26 @@ class _Work:
             found = read_optimization(self._out)
             if stopped != "interrupted" and found.best is not None and found.seed is not None:
                 self._test(found.seed, found.best)
-        write_outcome(self._out, stopped)
+        write_outcome(self._out, self._bundled(stopped))
         return read_optimization(self._out)
+
+    def _bundled(self, stopped: Stopped) -> Outcome:
+        """Write the best candidate as a bundle. One that must not be handed on is kept here, and it is said why."""
+        found = read_optimization(self._out)
+        if found.best is None:
+            return Outcome(stopped)
+        try:
+            bundle_of(
+                found,
+                found.best,
+                self._out / BUNDLE,
+                program=self._program,
+                made=self._made,
+                corpora=self._corpora,
+            )
+        except BundleError as error:
+            return Outcome(stopped, unbundled=f"{error.message}\n{error.hint}")
+        return Outcome(stopped, bundled=found.best.id)
 
     def _searched(self) -> Stopped:
         """Baseline, search and validation, in a thread: DSPy takes interrupts of the main one for itself."""

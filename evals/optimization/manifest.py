@@ -52,7 +52,10 @@ class Splits(Part):
 
 
 class OptimizationManifest(Part):
-    """What is optimized, how, and on what. `notes` and `budget` make no difference."""
+    """What is optimized, how, and on what. `parent` is the id of the bundle that the program was loaded from.
+
+    `notes` and `budget` make no difference.
+    """
 
     schema_version: int = SCHEMA
     optimizer: str
@@ -66,6 +69,7 @@ class OptimizationManifest(Part):
     program_name: str
     program: ProgramIdentity
     teacher: ProgramIdentity | None = None
+    parent: str
     reflection_model: str
     reflection_parameters: dict[str, Any]
     versions: dict[str, str]

@@ -11,7 +11,7 @@ DIR/bundle/           the best candidate, as spantree.load takes it
 """
 
 import json
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Literal
 
@@ -27,14 +27,25 @@ from evals.optimization.rollouts import ROLLOUTS, read_rollouts
 Stopped = Literal["finished", "budget", "interrupted"]
 OUTCOME = "outcome.json"
 TEST = "test"
+BUNDLE = "bundle"
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """How an execution ended: outcome.json. `bundled` is the candidate in the bundle, `unbundled` why there is none."""
+
+    stopped: Stopped = "interrupted"
+    bundled: str = ""
+    unbundled: str = ""
 
 
 @dataclass(frozen=True, repr=False)
 class Optimized:
     """An optimization as read. `seed` is the program as it was given; `best` is None before a candidate is complete.
 
-    `stopped` is how the last execution ended: "interrupted" also for one that was killed. `test` compares before and
-    after, None where that was not done.
+    `stopped` is how the last execution ended: "interrupted" also for one that was killed. `bundle` is where the best
+    candidate can be loaded from; None where there is none, and `unbundled` says why one was refused. `test` compares
+    before and after, None where that was not done.
     """
 
     folder: Path
@@ -45,6 +56,8 @@ class Optimized:
     rollouts: int
     spent: Spent
     stopped: Stopped
+    bundle: Path | None
+    unbundled: str
     test: EvalLog | None
 
     def __repr__(self) -> str:
@@ -67,7 +80,7 @@ def read_optimization(folder: Path) -> Optimized:
     rollouts = read_rollouts(folder / ROLLOUTS)
     proposals = read_proposals(folder / PROPOSALS)
     found = candidates(folder, rollouts, manifest.splits.validation, manifest.objective)
-    chosen = best(found)
+    chosen, outcome = best(found), _outcome(folder)
     return Optimized(
         folder=folder,
         manifest=manifest,
@@ -76,7 +89,9 @@ def read_optimization(folder: Path) -> Optimized:
         proposals=tuple(proposals),
         rollouts=len(rollouts),
         spent=spent(rollouts, (each.usage for each in proposals)),
-        stopped=_stopped(folder),
+        stopped=outcome.stopped,
+        bundle=folder / BUNDLE if chosen and outcome.bundled == chosen.id else None,
+        unbundled=outcome.unbundled,
         test=read_test(folder, chosen.id) if chosen else None,
     )
 
@@ -92,13 +107,13 @@ def test_folder(folder: Path, candidate: str) -> Path:
     return folder / TEST / candidate
 
 
-def write_outcome(folder: Path, stopped: Stopped) -> None:
+def write_outcome(folder: Path, outcome: Outcome) -> None:
     """Note how an execution ended."""
-    write_atomically(folder / OUTCOME, json.dumps({"stopped": stopped}).encode() + b"\n")
+    write_atomically(folder / OUTCOME, json.dumps(asdict(outcome)).encode() + b"\n")
 
 
-def _stopped(folder: Path) -> Stopped:
+def _outcome(folder: Path) -> Outcome:
     try:
-        return json.loads((folder / OUTCOME).read_bytes())["stopped"]
-    except (FileNotFoundError, ValueError, KeyError):
-        return "interrupted"
+        return Outcome(**json.loads((folder / OUTCOME).read_bytes()))
+    except (FileNotFoundError, ValueError, TypeError):
+        return Outcome()

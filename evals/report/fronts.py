@@ -10,13 +10,17 @@ from typing import TYPE_CHECKING
 
 from evals import pareto
 from evals.report.labels import RADIUS, SIZE, Box, Named, is_beside, placed
-from evals.report.plane import MARKERS, legend, plane, scale
+from evals.report.plane import MARKERS, legend, legend_columns, plane, scale
 from evals.report.svg import INK, MUTED, inline, series_color
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
+_BEST = "best for its cost"
+_HIGH = 3.0
+_LINE = 0.2
+"""Inches of the drawing without its legend, and of a line of that."""
 _RING = 11
 _LEAST_SPAN = 0.1
 """Of the axis of quality, so that a hundredth does not look like the world."""
@@ -52,9 +56,14 @@ def best_of(marks: Sequence[Mark]) -> list[Mark]:
 
 
 def front_chart(name: str, marks: Sequence[Mark], axis: Axis, series: Sequence[str]) -> str:
-    """The drawing as an SVG element; `name` is unique on its page, `series` are the names of the groups."""
+    """The drawing as an SVG element; `name` is unique on its page.
+
+    `series` are the names of the groups; one without a name is not in the legend.
+    """
     best = best_of(marks)
-    with plane(3.8) as (figure, axes):
+    told = [_BEST, *filter(None, [*series, axis.ring])]
+    lines = -(-len(told) // legend_columns(told))
+    with plane(_HIGH + _LINE * lines) as (figure, axes):
         axes.step(
             [each.cost for each in best],
             [each.quality for each in best],
@@ -62,7 +71,7 @@ def front_chart(name: str, marks: Sequence[Mark], axis: Axis, series: Sequence[s
             color=MUTED,
             linewidth=1.2,
             zorder=1,
-            label="best for its cost",
+            label=_BEST,
         )
         for at, group in enumerate(series):
             _group(axes, at, group, [each for each in marks if each.series == at], best)
@@ -81,7 +90,8 @@ def _group(
 ) -> None:
     """The marks of one group: filled on the front, hollow behind it. In the legend they are filled."""
     color, marker = series_color(series), MARKERS[series % len(MARKERS)]
-    axes.plot([], [], linestyle="none", marker=marker, color=color, label=label)
+    if label:
+        axes.plot([], [], linestyle="none", marker=marker, color=color, label=label)
     for each in marks:
         axes.plot(
             [each.cost],

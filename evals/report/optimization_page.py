@@ -277,18 +277,15 @@ def _candidates(found: Optimized) -> Table:
         if any(name in each.scores for each in found.candidates)
     ]
     titles = [each.replace("_", " ") for each in objectives]
-    columns = (
-        "candidate",
-        "run on",
-        "score",
-        *titles,
-        "calls",
-        "tokens",
-        "USD",
-        "seconds",
-        "front",
-    )
-    costs = [name for name in COSTS if any(cost_of(e, name) is not None for e in found.candidates)]
+    priced = any(each.cost_usd for each in found.candidates)
+    prices = ("USD",) if priced else ()
+    columns = ("candidate", "run on", "score", *titles, "calls", "tokens", *prices, "seconds")
+    costs = [
+        name
+        for name in COSTS
+        if any(cost_of(e, name) is not None for e in found.candidates)
+        and (priced or name != "cost_usd")
+    ]
     fronts = {name: on_front(found.candidates, by=(name,)) for name in costs}
     ranked = sorted(found.candidates, key=lambda e: (not e.complete, -(e.score or 0), e.order))
     total = len(found.manifest.splits.validation)
@@ -302,13 +299,13 @@ def _candidates(found: Optimized) -> Table:
             *(Cell(share(each.scores.get(name))) for name in objectives),
             Cell(number(each.calls)),
             Cell(compact(each.tokens)),
-            Cell(price if each.cost_usd is None else number(each.cost_usd)),
+            *([Cell(price if each.cost_usd is None else number(each.cost_usd))] if priced else []),
             Cell(number(each.seconds)),
             Cell("yes" if beside else NONE, "\n".join(beside)),
         )
         rows.append(Line(each.id, None, cells))
     return Table(
-        columns,
+        (*columns, "front"),
         tuple(rows),
         "Means over validation questions. On the front of a cost is what no other complete candidate beats in score and"
         " that cost.",

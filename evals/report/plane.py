@@ -45,7 +45,12 @@ def scale(axes: "Axes", values: Sequence[float]) -> None:
 def legend(figure: "Figure", axes: "Axes") -> None:
     """The labels of what is drawn, below the axes, in as many columns as fit."""
     handles, labels = axes.get_legend_handles_labels()
-    longest = max(map(len, labels), default=0)
-    columns = max(1, min(4, 50 // (longest + 5)))
     if handles:
+        columns = legend_columns(labels)
         figure.legend(handles, labels, loc="outside lower center", ncols=columns, labelcolor=INK)
+
+
+def legend_columns(labels: Sequence[str]) -> int:
+    """In how many columns such labels fit."""
+    longest = max(map(len, labels), default=0)
+    return max(1, min(4, 50 // (longest + 5)))

@@ -173,8 +173,8 @@ def _series(found: Trials) -> tuple[list[int], list[str]]:
     }
     name = next((name for name, each in values.items() if 1 < len(each) <= _GROUPS), None)
     if name is None:
-        return [0, *([1] * (len(found.trials) - 1))], ["default", "configurations"]
-    groups = ["default", *(shown(f"{name}={value}") for value in values[name])]
+        return [0, *([1] * (len(found.trials) - 1))], ["", "configurations"]
+    groups = ["", *(shown(f"{name}={value}") for value in values[name])]
     at = {value: number for number, value in enumerate(values[name], 1)}
     return [0, *(at[each.choices.get(name)] for each in found.trials[1:])], groups
 

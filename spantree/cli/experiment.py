@@ -116,19 +116,23 @@ class Experiment:
         from data.sets.hub import HUB
         from data.sets.storage import SET_FILE
 
-        if name.startswith(HUB):
-            return name
-        path = self._path(name)
-        is_path = len(Path(name).parts) > 1 or name.startswith((".", "~"))
-        return str(path) if is_path or (path / SET_FILE).is_file() else name
+        return name if name.startswith(HUB) else self._named(name, SET_FILE)
 
     def _program(self, name: str) -> str:
         """The name of a program; of a bundle that is a folder, with its path."""
+        from programs.bundle_files import FACTS
         from spantree.cli.bundled import BUNDLE
 
-        folder = self._path(name.strip().removeprefix(BUNDLE))
-        is_path = name.strip().startswith(BUNDLE) and folder.is_dir()
-        return f"{BUNDLE}{folder}" if is_path else name.strip()
+        name = name.strip()
+        if not name.startswith(BUNDLE):
+            return name
+        return BUNDLE + self._named(name.removeprefix(BUNDLE), FACTS)
+
+    def _named(self, name: str, file: str) -> str:
+        """A name, or a path: what has several parts, or is a folder beside the file that has a certain file."""
+        path = self._path(name)
+        is_path = len(Path(name).parts) > 1 or name.startswith((".", "~"))
+        return str(path) if is_path or (path / file).is_file() else name
 
     def _model(self, name: str) -> str:
         """The name of a model; of one that is a file, with its path."""

@@ -7,6 +7,7 @@ FOLDER/evaluation/               what the verb writes: evaluation, sweep or opti
 Into the folder of an experiment whose file changed nothing is written, but for what only says how it is carried out.
 """
 
+import json
 import shutil
 from collections.abc import Iterator, Mapping
 from contextlib import closing, contextmanager
@@ -111,4 +112,11 @@ def _changes(begun: Experiment, now: Experiment) -> list[str]:
 
 def _measured(experiment: Experiment) -> dict[str, Any]:
     apart = CONDUCT[experiment.kind]
-    return {name: value for name, value in experiment.values.items() if name not in apart}
+    return {name: _told(each) for name, each in experiment.values.items() if name not in apart}
+
+
+def _told(value: Any) -> Any:
+    """A value with its lists as they are read: what changed in one is told whole."""
+    if isinstance(value, dict):
+        return {name: _told(each) for name, each in value.items()}
+    return json.dumps(value) if isinstance(value, list) else value

@@ -20,6 +20,7 @@ from spantree.cli.command_words import joined, limit_options, model_options
 from spantree.cli.display import BANNER
 from spantree.cli.exits import OK, Interrupted
 from spantree.cli.optimization_result import print_optimized, write_report
+from spantree.cli.optimize_options import MAX_DEMOS, SHARES, THRESHOLD
 from spantree.cli.progress import watcher
 from spantree.cli.question_set import OpenedSet, opened_set
 from spantree.cli.settings import DEFAULT_MODEL, Settings
@@ -34,9 +35,6 @@ if TYPE_CHECKING:
 
 OPTIMIZATIONS = "optimizations"
 REPORT = "report.html"
-SHARES = "40/20/40"
-THRESHOLD = 0.5
-MAX_DEMOS = 4
 _APART = ("budget", "auto", "threads", "out", "store", "json", "quiet")
 """What makes no other optimization of one: more budget goes on with it."""
 

@@ -106,7 +106,8 @@ def _print(found: "Optimized", gained: "tuple[Gain, ...]") -> None:
     page = Page(width)
     for line in notes(found, gained):
         page.item(line)
-    console.print()
+    if gained:
+        console.print()
     print_page(page, console)
 
 
@@ -141,8 +142,8 @@ def verdict(found: "Optimized") -> str:
         return "no candidate was run on all validation questions yet"
     if found.best.id == found.seed.id:
         return (
-            f"nothing beat the program as it was given ({found.seed.id}) on the validation questions: it is the best,"
-            " unchanged"
+            f"nothing beat the program as it was given ({found.seed.id}) on the validation questions"
+            f"{' so far' if found.stopped == 'interrupted' else ''}: it is the best, unchanged"
         )
     return (
         f"best: {found.best.id}, {found.best.score or 0:.3f} on the validation questions; as it was given"

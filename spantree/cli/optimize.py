@@ -9,7 +9,6 @@ from runtime.limits import Limits
 from spantree.cli import optimize_options as own
 from spantree.cli import options
 from spantree.cli.bundled import BUNDLE
-from spantree.cli.optimization import MAX_DEMOS, SHARES, THRESHOLD
 from spantree.cli.optimize_list import list_candidates
 from spantree.cli.optimize_pick import pick_candidate
 from spantree.cli.optimize_report import report_optimization
@@ -58,11 +57,11 @@ def optimize(
     weights: own.Weights = None,
     cost_weight: own.CostWeight = None,
     cost_tokens: own.CostTokens = None,
-    threshold: own.Threshold = THRESHOLD,
+    threshold: own.Threshold = own.THRESHOLD,
     seed: own.Seed = 0,
     threads: own.Threads = 1,
-    max_demos: own.MaxDemos = MAX_DEMOS,
-    split_shares: own.SplitShares = SHARES,
+    max_demos: own.MaxDemos = own.MAX_DEMOS,
+    split_shares: own.SplitShares = own.SHARES,
     train_limit: own.TrainLimit = None,
     validation_limit: own.ValidationLimit = None,
     test_limit: own.TestLimit = None,

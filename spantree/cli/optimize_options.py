@@ -5,6 +5,10 @@ from typing import Annotated
 
 import typer
 
+SHARES = "40/20/40"
+THRESHOLD = 0.5
+MAX_DEMOS = 4
+
 Program = Annotated[
     str | None,
     typer.Option(

@@ -186,7 +186,7 @@ def test_a_default_that_is_behind_is_told_so_with_what_is_ahead(
     assert not found.default.fronts["tokens"]
     assert found.default.shortfalls["tokens"] == pytest.approx(4 / 6)
     assert (
-        "evidence recall against tokens: the default is behind 1: evidence recall +0.67 ["
+        "evidence recall against tokens: the default is behind 1: evidence recall +0.67,"
         in verdicts(found)[0]
     )
 

