@@ -48,8 +48,6 @@ pytestmark = [
     pytest.mark.skipif(
         WEIGHTS is None, reason="no weights: SPANTREE_TEST_GGUF=FILE.gguf, or a models folder"
     ),
-    # Loaded once, in one process: a second copy would cost its memory and its time again.
-    pytest.mark.xdist_group("local-model"),
 ]
 
 
