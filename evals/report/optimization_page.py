@@ -154,6 +154,8 @@ def _verdict(found: Optimized, gained: Sequence[Gain]) -> tuple[str, str]:
 def _cautions(found: Optimized, gained: Sequence[Gain]) -> Iterator[str]:
     if found.stopped == "interrupted":
         yield "It was interrupted: this is what was found so far."
+    if found.unbundled:
+        yield f"The best is no bundle: {found.unbundled}"
     for gain in gained:
         if gain.missing:
             yield f"The comparison on {gain.split} questions lacks {plural(gain.missing, 'sample')}."

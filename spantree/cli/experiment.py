@@ -1,7 +1,8 @@
 """Experiment: what a file asks for, as the verbs ask for it: the same defaults, and the same checks."""
 
 import inspect
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from functools import cached_property
 from pathlib import Path
@@ -14,6 +15,7 @@ from spantree.cli.experiment_keys import Kind, ProgramKeys, SetKeys
 from spantree.cli.experiment_request import MAKERS, Asked, Call, check
 from spantree.cli.optimize import optimize
 from spantree.cli.parameters import PARAMETERS
+from spantree.cli.settings import known
 from spantree.cli.sweep import sweep
 
 VERBS: Mapping[Kind, Callable[..., None]] = {
@@ -24,14 +26,13 @@ VERBS: Mapping[Kind, Callable[..., None]] = {
 """What does at the command line what a file of a kind does: defaults are its own."""
 APART = ("context", "bundle", "out", "store", "json", "quiet", "retry_errors")
 """Parameters of the verbs that are no keys: they are given to `spantree run`, or are said otherwise (bundle:PATH)."""
-
 MODELS = ("model", "leaf_model", "reflection_model", "teacher_model", "teacher_leaf_model")
 """Keys that name a model."""
 
 
 @dataclass(frozen=True)
 class Experiment:
-    """A file, and what it says. `name` is what it is called in messages."""
+    """A file, and what it says."""
 
     file: Path
     text: str
@@ -60,11 +61,15 @@ class Experiment:
 
     @cached_property
     def values(self) -> dict[str, Any]:
-        """Everything that it asks for, by key, with what the verb takes where the file says nothing; paths resolved."""
+        """Everything that it asks for, by key, with what the verb takes where the file says nothing; paths resolved.
+
+        Raises UserError for a set that is neither named nor built.
+        """
         parameters = inspect.signature(VERBS[self.kind]).parameters
         defaults = {name: each.default for name, each in parameters.items() if name not in APART}
         found = {**defaults, **self.keys.given()}
-        found["set"] = self._set()
+        with self._mistakes():
+            found["set"] = self._set()
         for name in MODELS:
             if found.get(name) is not None:
                 found[name] = self._model(found[name])
@@ -76,13 +81,20 @@ class Experiment:
 
     def asked(self, call: Call) -> Asked:
         """What the verb would ask for. Raises UserError for a mistake that can be seen at once, with the file."""
-        try:
-            asked = MAKERS[self.kind](self.values, call)
+        values = self.values
+        with self._mistakes():
+            asked = MAKERS[self.kind](values, call)
             check(asked)
+        return asked
+
+    @contextmanager
+    def _mistakes(self) -> Iterator[None]:
+        """Name the file in what is raised for it."""
+        try:
+            yield
         except UserError as error:
             error.message = f"{self.file}: {error.message}"
             raise
-        return asked
 
     def _set(self) -> dict[str, Any]:
         """The set: its name or folder, or everything that it is built from."""
@@ -93,17 +105,28 @@ class Experiment:
         if (keys.name is None) == (keys.family is None):
             said = "neither a set nor" if keys.name is None else "both a set and"
             raise UserError(
-                f"{self.file}: the table set names {said} a family to build one of",
+                f"the table set names {said} a family to build one of",
                 hint='give set = "NAME", or a table with family = "NAME"',
             )
         if keys.name is not None:
             if len(given) > 1:
                 raise UserError(
-                    f"{self.file}: the set {keys.name!r} is named, and is not built:"
+                    f"the set {keys.name!r} is named, and is not built:"
                     f" {', '.join(sorted(given.keys() - {'name'}))} would have no use",
                     hint='leave it out, or name the family: family = "NAME"',
                 )
             return {"name": self._set_name(keys.name)}
+        return self._set_built(keys, given)
+
+    def _set_built(self, keys: SetKeys, given: dict[str, Any]) -> dict[str, Any]:
+        """Everything that a set is built from, with what `spantree sets build` takes where the file says nothing."""
+        from data.sets.generators import FAMILIES
+        from data.sets.importers import IMPORTERS
+        from data.sets.making import Wanted, shares_of
+
+        known("family of questions", str(keys.family), [*FAMILIES, *IMPORTERS])
+        if keys.split is not None:
+            shares_of(keys.split)
         if keys.over is not None:
             given["over"] = tuple(self._path(each) for each in keys.over)
         if keys.source is not None:
@@ -146,7 +169,7 @@ class Experiment:
 
     def _varied(self, name: str, values: list[Any]) -> list[Any]:
         is_model = name in PARAMETERS and PARAMETERS[name].model
-        return [self._model(each) for each in values] if is_model else values
+        return [self._model(str(each)) for each in values] if is_model else values
 
     def _path(self, name: str) -> Path:
         """A path as it is meant from the folder of the file."""

@@ -84,8 +84,8 @@ def print_optimized(found: "Optimized", *, json: bool, quiet: bool, report: Path
             f"next: {joined('optimize list', {}, str(found.folder))}",
             f"next: {joined('optimize pick', {}, str(found.folder))}",
         ]
-        if (found.folder / "bundle").is_dir():
-            lines.append(f"next: {joined('bundle show', {}, str(found.folder / 'bundle'))}")
+        if found.bundle is not None:
+            lines.append(f"next: {joined('bundle show', {}, str(found.bundle))}")
         print("\n".join(lines), file=sys.stderr)
 
 
@@ -134,6 +134,8 @@ def notes(found: "Optimized", gained: "tuple[Gain, ...]") -> Iterator[str]:
         f" ({manifest.reflection_model or 'none'}), {count(spent.reflection_tokens, 'token')}; cost in all {cost}"
     )
     yield from _tested(gained)
+    if found.unbundled:
+        yield f"the best is no bundle: {' '.join(found.unbundled.split())}"
 
 
 def verdict(found: "Optimized") -> str:
@@ -222,6 +224,8 @@ def _json(found: "Optimized", gained: "tuple[Gain, ...]", report: Path) -> dict[
         "spent": asdict(found.spent),
         "seed_candidate": candidate_json(found.seed) if found.seed else None,
         "best": candidate_json(found.best) if found.best else None,
+        "bundle": str(found.bundle) if found.bundle else None,
+        "unbundled": found.unbundled or None,
         "improved": bool(found.best and found.seed and found.best.id != found.seed.id),
         "gains": {each.split: _gain_json(each) for each in gained},
     }

@@ -55,7 +55,7 @@ pytestmark = [
 def engine() -> Iterator[LocalEngine]:
     assert WEIGHTS is not None
     pool = Pool()
-    yield LocalEngine(pool.model(WEIGHTS, Settings(context=2_048, threads=2)))
+    yield LocalEngine(pool.model(WEIGHTS, Settings(context=2_048, threads=1)))
     pool.close()
 
 
@@ -66,8 +66,9 @@ def _asked(text: str, **config: object) -> lm15.Request:
 
 def test_a_reading_is_one_that_is_taken(engine: LocalEngine) -> None:
     """The smallest model repeats itself up to the limit; what it says until then has the form all the same."""
-    request = request_of(leaf_inputs([span(LOG)], "Who restarted db-1?"))
-    config = replace(request.config, max_tokens=150)
+    brief = AnalyzeLeaf.with_instructions("Answer the question from the spans.")
+    request = request_of(leaf_inputs([span(LOG)], "Who restarted db-1?"), brief)
+    config = replace(request.config, max_tokens=60)
     response = engine.complete(replace(request, config=config))
     said = response.message.text or ""
     assert said.startswith('{"claims": [')
@@ -87,7 +88,7 @@ def test_a_verdict_is_one_of_the_words(engine: LocalEngine) -> None:
 
 def test_the_same_request_has_the_same_reply_and_its_prefix_is_known(engine: LocalEngine) -> None:
     """Also at a temperature, under a seed: rollouts of an optimizer can be made again."""
-    long = "The harbor was calm, and no boat moved. " * 12
+    long = "The harbor was calm, and no boat moved. " * 8
     for config in ({}, {"temperature": 1.0, "seed": 7}):
         first, second = (engine.complete(_asked(f"{long}What moved?", **config)) for _ in range(2))
         assert first.message.text == second.message.text

@@ -87,6 +87,7 @@ def test_one_command_ends_in_a_table_candidates_and_a_report(
     assert "Paired on test questions: no optimizer has seen these" in lines
     assert f"optimization: {out}" in result.stderr
     assert f"next: spantree optimize pick {out}" in result.stderr
+    assert f"next: spantree bundle show {out / 'bundle'}" in result.stderr
     found = read_optimization(out)
     assert found.best is not None
     text = " ".join(result.stdout.split())

@@ -34,7 +34,14 @@ def test_an_optimizer_runs_to_a_bundle_and_changes_what_it_should(
 ) -> None:
     """It stays within its budget; new candidates differ in what it may change; the best is a bundle."""
     out = tmp_path / "out"
-    words = ["--program", program, "--optimizer", optimizer, "--max-metric-calls", str(BUDGET.get(optimizer, 26))]
+    words = [
+        "--program",
+        program,
+        "--optimizer",
+        optimizer,
+        "--max-metric-calls",
+        str(BUDGET.get(optimizer, 26)),
+    ]
     words += ["--objective", "balanced", *FEW]
     words += ["--reflection-model", "coach"] if optimizer in REFLECTING else []
     words += ["--option", "bsize=3", "--option", "num_candidates=2"] * (optimizer == "simba")

@@ -215,47 +215,47 @@ def test_one_process_at_a_time(trains: SmallSet, tmp_path: Path) -> None:
         assert "is being used by another process" in refused(spantree("run", file))
 
 
-def started(file: Path) -> "subprocess.Popen[str]":
-    return subprocess.Popen(
+def stopped_by(number: signal.Signals, file: Path, log: Path, least: int) -> tuple[int, str]:
+    """Run a file in a process and stop it when so many samples are there: exit status, and the last line it said."""
+    process = subprocess.Popen(
         [sys.executable, "-m", "spantree", "run", str(file)],
         cwd=ROOT,
         env={**os.environ},
         stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
+        stdout=subprocess.DEVNULL,
         stderr=subprocess.PIPE,
         text=True,
     )
-
-
-@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGINT])
-def test_a_stopped_experiment_does_the_rest_only(
-    trains: SmallSet, tmp_path: Path, number: signal.Signals
-) -> None:
-    slow = TWO + 'model = "simulated:recall=0.7,latency=0.1,seed=2"\nconcurrency = 2\n'
-    file, folder = written(tmp_path, slow), tmp_path / "trial"
-    process = started(file)
     deadline = time.monotonic() + PATIENCE
-    while len(samples(folder)) < 3:
+    while len(samples(log)) < least:
         assert time.monotonic() < deadline, "it never came to pass"
         time.sleep(0.02)
     process.send_signal(number)
     _, complained = process.communicate(timeout=PATIENCE)
-    if number == signal.SIGINT:
-        assert process.returncode == 130
-        assert complained.splitlines()[-1].startswith(f"next: spantree run {file} --store ")
+    return process.returncode, complained.splitlines()[-1]
+
+
+def test_a_stopped_experiment_does_the_rest_only(trains: SmallSet, tmp_path: Path) -> None:
+    """Interrupted, then killed; the end is that of one which was never stopped."""
+    slow = TWO + 'model = "simulated:recall=0.7,latency=0.1,seed=2"\nconcurrency = 2\n'
+    file, folder = written(tmp_path, slow), tmp_path / "trial"
+    status, told = stopped_by(signal.SIGINT, file, folder, 3)
+    assert status == 130
+    assert told.startswith(f"next: spantree run {file} --store ")
+    first = samples(folder)
+    stopped_by(signal.SIGKILL, file, folder, len(first) + 2)
     kept = [line for line in samples(folder) if line.endswith(b"\n")]
-    assert 3 <= len(kept) < 16
-    told = json.loads(spantree("run", file, "--check", "--json").stdout)
-    assert (told["begun"], told["samples"]) == (True, 16)
+    assert kept[: len(first)] == first
+    assert len(first) + 2 <= len(kept) < 16
+    plan = json.loads(spantree("run", file, "--check", "--json").stdout)
+    assert (plan["begun"], plan["samples"]) == (True, 16)
     resumed = spantree("run", file)
     assert resumed.exit_code == 0, resumed.output
     assert samples(folder)[: len(kept)] == kept
-    if number == signal.SIGINT:
-        return
     whole = spantree("run", file, "--out", tmp_path / "whole")
     assert resumed.stdout == whole.stdout
-    first, other = (read_log(each / "evaluation") for each in (folder, tmp_path / "whole"))
-    assert [stable(each) for each in first.records] == [stable(each) for each in other.records]
+    mended, other = (read_log(each / "evaluation") for each in (folder, tmp_path / "whole"))
+    assert [stable(each) for each in mended.records] == [stable(each) for each in other.records]
 
 
 def test_too_many_errors_exit_1_and_the_command_that_is_named_tries_again(

@@ -68,11 +68,12 @@ def test_what_was_not_tested_yet_is_missing(found: Optimized) -> None:
     assert found.test is not None
     cut = replace(found, test=replace(found.test, records=found.test.records[:-2]))
     assert gains(cut)[1].missing == 2
-    untested = replace(found, test=None, stopped="interrupted")
+    untested = replace(found, test=None, stopped="interrupted", unbundled="it holds gold")
     assert [each.split for each in gains(untested)] == ["validation"]
     page = optimization_page(untested)
     assert "was not tested yet" in page.verdict
     assert any("interrupted" in each for each in page.cautions)
+    assert "The best is no bundle: it holds gold" in page.cautions
 
 
 def test_nothing_is_compared_where_nothing_was_better(found: Optimized) -> None:
