@@ -2,15 +2,21 @@
 
 import re
 import shlex
+import shutil
 from pathlib import Path
+from typing import Any
 
 import pytest
 from typer.testing import CliRunner
 
+from programs.baselines import Retrieve
+from programs.bundles import save_bundle
+from runtime.models.make import make_lm
 from spantree.cli.app import build
 
 ROOT = Path(__file__).resolve().parent.parent
 README = (ROOT / "README.md").read_text(encoding="utf-8")
+EXAMPLES = re.findall(r"```python\n(.*?)```", README, re.DOTALL)
 TRANSCRIPTS = re.findall(r"```\n\$ spantree (ask .*)\n((?:.*\n)+?)```", README)
 
 
@@ -39,11 +45,29 @@ def steady(text: str) -> str:
     return re.sub(r"^run \S+$", "run ID", text, flags=re.MULTILINE)
 
 
-def test_the_library_example_runs() -> None:
-    (example,) = re.findall(r"```python\n(.*?)```", README, re.DOTALL)
-    names: dict[str, object] = {}
+def ran(example: str) -> Any:
+    """The answer of an example of the README."""
+    names: dict[str, Any] = {}
     exec(compile(example, "README.md", "exec"), names)
-    assert names["answer"].outcome == "answered"  # type: ignore[attr-defined]
+    return names["answer"]
+
+
+def test_the_library_example_runs() -> None:
+    (example,) = [each for each in EXAMPLES if "load" not in each]
+    assert ran(example).outcome == "answered"
+
+
+def test_the_example_of_a_bundle_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Three lines load an optimized program and ask it."""
+    (example,) = [each for each in EXAMPLES if "load" in each]
+    assert len([line for line in example.splitlines() if line]) == 3
+    program = Retrieve(lm=make_lm("extractive"))
+    save_bundle(program, "retrieve", tmp_path / "runs" / "mine" / "bundle")
+    shutil.copytree(ROOT / "data" / "samples" / "minutes", tmp_path / "minutes")
+    monkeypatch.chdir(tmp_path)
+    answer = ran(example)
+    assert answer.program == "retrieve"
+    assert answer.receipt.model == "extractive"
 
 
 def test_every_option_of_the_readme_exists() -> None:
@@ -64,6 +88,11 @@ def test_every_option_of_the_readme_exists() -> None:
             "gate",
             "report",
             "sets build",
+            "optimize",
+            "optimize pick",
+            "bundle diff",
+            "sweep",
+            "run",
         )
     )
     assert not {each for each in options - {"--path", "--help"} if each not in helps}

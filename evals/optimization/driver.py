@@ -6,7 +6,6 @@ compared with the program as it was given on the test questions, which no optimi
 the same from the start, and is given every rollout and every proposal that is recorded.
 """
 
-import asyncio
 import contextvars
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -48,7 +47,7 @@ from evals.provenance import code_hash, model_parameters, program_identity
 from evals.run import Conduct, Corpora, evaluate
 from evals.run import Plan as EvaluationPlan
 from evals.tolerance import Tolerance
-from programs.base import Program
+from programs.base import Program, run_sync
 from programs.program_state import apply_state
 from runtime.errors import BundleError, ModelError
 
@@ -65,6 +64,7 @@ def optimize(
     name: str = "",
     reflection_lm: dspy.BaseLM | None = None,
     teacher: Program | None = None,
+    retry_errors: bool = False,
     notes: Notes | None = None,
     listener: Listener | None = None,
 ) -> Optimized:
@@ -72,10 +72,12 @@ def optimize(
 
     `program` is not changed. `teacher` is the same program with other models, better ones: demos are made from its
     rollouts, where the program's own are seldom good enough. `name` is what it is called in the catalog of programs
-    (its own by default). Raises QuestionSetError where gold does not hold or a split is empty, RunError when `out`
-    holds another optimization or is in use, LimitsError when the budget is too small to try anything, and UserError for
-    what concerns all rollouts. KeyboardInterrupt stops it: the result then says so, and holds the best candidate so
-    far.
+    (its own by default). With `retry_errors`, rollouts that ended in errors earlier are made again.
+
+    Raises QuestionSetError where gold does not hold or a split is empty, RunError when `out` holds another optimization
+    or is in use, or too many rollouts end in errors, LimitsError when the budget is too small to try anything, and
+    UserError for what concerns all rollouts. KeyboardInterrupt stops it: the result then says so, and holds the best
+    candidate so far.
     """
     plan.check(reflects=reflection_lm is not None, taught=teacher is not None)
     check_options(plan)
@@ -115,7 +117,7 @@ def optimize(
     try:
         manifest = agreed(out, asked)
         work = _Work(program, teacher, made, corpora, out, plan, manifest, listener)
-        return work.carry_out(reflection_lm)
+        return work.carry_out(reflection_lm, retry_errors=retry_errors)
     finally:
         lock.close()
 
@@ -147,11 +149,11 @@ class _Work:
         self._board = Board(plan.objective, manifest.splits.validation)
         self._reflection: ReflectionEngine | None = None
 
-    def carry_out(self, reflection_lm: dspy.BaseLM | None) -> Optimized:
+    def carry_out(self, reflection_lm: dspy.BaseLM | None, *, retry_errors: bool) -> Optimized:
         """Search, and compare before and after unless interrupted."""
         write_outcome(self._out, Outcome())  # what a kill leaves behind
         with ExitStack() as stack:
-            log = RolloutLog(self._out / ROLLOUTS)
+            log = RolloutLog(self._out / ROLLOUTS, errors=not retry_errors)
             stack.callback(log.close)
             self._training = Training(
                 self._questions,
@@ -307,7 +309,7 @@ class _Work:
             notes=self._manifest.notes,
             listener=lambda moment: self._tell(moment.done, moment.total),
         )
-        asyncio.run(work)
+        run_sync(work)
 
     def _built(self, candidate: Candidate) -> Program:
         made = self._program.deepcopy()

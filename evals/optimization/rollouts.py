@@ -54,16 +54,23 @@ class Rollout(LogRow):
         """Which rollout this is."""
         return self.candidate, self.question_id, self.variation
 
+    @property
+    def failed(self) -> bool:
+        """Whether it ended in an error, which scores 0 and is no answer."""
+        return self.record.state == "error"
+
 
 class RolloutLog:
     """The rollouts of one optimization, on disk and in memory. Safe from several threads."""
 
-    def __init__(self, path: Path) -> None:
-        """Open a log, or begin one. Raises RunError if it is damaged."""
+    def __init__(self, path: Path, *, errors: bool = True) -> None:
+        """Open a log, or begin one; without `errors`, what ended in one is made again. Raises RunError if damaged."""
         self._kept: dict[RolloutKey, Rollout] = {}
         self._file = LineFile(path)
         try:
             self._kept.update((each.key, each) for each in read_rollouts(path))
+            if not errors:
+                self._kept = {key: each for key, each in self._kept.items() if not each.failed}
         except BaseException:
             self._file.close()
             raise
@@ -103,9 +110,13 @@ class RolloutLog:
 
 
 def read_rollouts(path: Path) -> list[Rollout]:
-    """All whole lines of a file, in the order in which rollouts ended. Raises RunError if one is damaged."""
+    """The rollouts of a file, in the order in which they first ended; of one that was made again, the last.
+
+    A line without an end does not count. Raises RunError if another one is damaged.
+    """
     raw = path.read_bytes() if path.exists() else b""
-    return [_row(line, path, number) for number, line in enumerate(raw.split(b"\n")[:-1], start=1)]
+    rows = (_row(line, path, number) for number, line in enumerate(raw.split(b"\n")[:-1], start=1))
+    return [*{each.key: each for each in rows}.values()]
 
 
 def of_candidate(rollouts: Iterable[Rollout], candidate: str) -> list[Rollout]:

@@ -7,6 +7,7 @@ demos and reflection prompts is the trace, and the trace holds excerpts. Every r
 import asyncio
 import copy
 import threading
+from collections import Counter
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from typing import Any, Self
@@ -26,10 +27,13 @@ from evals.run import Corpora
 from evals.score import score
 from programs.base import Program, run_sync
 from programs.program_state import predictors_of, state_hash, state_of
+from runtime.errors import RunError
 from runtime.predictions import append_to_trace, plain_outputs
 
 SELF = "program."
 """Before the names of the program's predictors, as the trainee has them."""
+TOLERATED, TOLERATED_SHARE = 3, 0.2
+"""Rollouts that may end in errors, and which share of all of them where that is more."""
 _TRACE = 10_000
 
 
@@ -119,8 +123,23 @@ class Training:
             return self._made(program, key, variation)
 
         made = self.log.once(key, make)
+        self._check_errors()
         self._told(made)
         return made
+
+    def _check_errors(self) -> None:
+        """Halt when so many rollouts end in errors that their zeros would be taken for scores."""
+        failed = [each for each in self.log if each.failed]
+        if len(failed) <= max(TOLERATED, TOLERATED_SHARE * len(self.log)):
+            return
+        classes = Counter(each.record.error_class for each in failed)
+        told = ", ".join(f"{number} {name}" for name, number in classes.most_common(3))
+        first = failed[-1].record
+        error = RunError(
+            f"{len(failed)} of {len(self.log)} rollouts ended in errors ({told}); the last one: {first.error}",
+            hint="see rollouts.jsonl; when it is mended, go on with --retry-errors",
+        )
+        raise Halt("error", error)
 
     def _made(
         self, program: Program, key: tuple[str, str, str], variation: Mapping[str, Any]

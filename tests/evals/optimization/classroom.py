@@ -105,6 +105,7 @@ class Classroom:
         program: Program | None = None,
         reflection: str | dspy.LM = "coach",
         listener: Listener | None = None,
+        retry_errors: bool = False,
     ) -> Optimized:
         """An optimization of MapReduce with the pupil, unless another program is given."""
         lm = make_lm(reflection) if isinstance(reflection, str) else reflection
@@ -116,6 +117,7 @@ class Classroom:
             plan,
             reflection_lm=lm,
             listener=listener,
+            retry_errors=retry_errors,
         )
 
 

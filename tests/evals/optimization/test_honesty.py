@@ -13,7 +13,7 @@ from evals.optimization import OPTIMIZERS, Moment, read_optimization
 from evals.optimization.rollouts import Rollout, RolloutLog
 from programs.baselines import MapReduce
 from programs.program_state import apply_state, state_hash, state_of
-from runtime.errors import LimitsError, ModelError, QuestionSetError, UserError
+from runtime.errors import LimitsError, ModelError, QuestionSetError, RunError, UserError
 from tests.evals.optimization.classroom import BALANCED, Classroom, counted
 
 BUDGET = 21
@@ -157,7 +157,7 @@ def test_an_answer_that_fails_is_a_zero_and_the_rest_goes_on(
 
     def sometimes(_: lm15.Request) -> None:
         times[0] += 1
-        if times[0] % 5 == 0:
+        if times[0] == 9:
             raise KeyError("a bug of an engine")
 
     lm, _ = counted("pupil", before=sometimes)
@@ -167,6 +167,30 @@ def test_an_answer_that_fails_is_a_zero_and_the_rest_goes_on(
     assert found.best is not None
     kept = (tmp_path / "out" / "rollouts.jsonl").read_text(encoding="utf-8")
     assert '"state": "error"' in kept
+
+
+def test_too_many_errors_are_no_scores_and_are_tried_again_when_mended(
+    room: Classroom, tmp_path: Path
+) -> None:
+    """An outage is not taken for bad candidates: the search stops, says why, and goes on when it is over."""
+    down = [True]
+
+    def outage(_: lm15.Request) -> None:
+        if down[0]:
+            raise KeyError("out of order")
+
+    lm, _ = counted("pupil", before=outage)
+    plan = room.plan("bootstrap", test_limit=1)
+    with pytest.raises(RunError, match=r"4 of 4 rollouts ended in errors \(4 \w+\)"):
+        room.optimize(plan, tmp_path / "out", program=MapReduce(lm=lm))
+    down[0] = False
+    with pytest.raises(RunError, match="ended in errors"):
+        room.optimize(plan, tmp_path / "out", program=MapReduce(lm=lm))
+    found = room.optimize(plan, tmp_path / "out", program=MapReduce(lm=lm), retry_errors=True)
+    whole = room.optimize(plan, tmp_path / "whole")
+    assert found.best is not None
+    assert whole.best is not None
+    assert (found.best.id, found.best.score) == (whole.best.id, whole.best.score)
 
 
 def test_two_threads_that_ask_for_the_same_rollout_make_one(tmp_path: Path) -> None:
