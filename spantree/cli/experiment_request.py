@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from runtime.errors import UserError
 from runtime.limits import Limits
 from spantree.cli.evaluation import Evaluation
 from spantree.cli.experiment_keys import Kind
@@ -134,10 +133,6 @@ def _sweep(values: Mapping[str, Any], call: Call) -> FiledSweep:
 
 
 def _optimization(values: Mapping[str, Any], call: Call) -> FiledOptimization:
-    if call.retry_errors:
-        raise UserError(
-            "--retry-errors has no use with an optimization", hint="leave it out: an error scores 0"
-        )
     return FiledOptimization(
         program=values["program"],
         common=_settings(values),
@@ -163,6 +158,7 @@ def _optimization(values: Mapping[str, Any], call: Call) -> FiledOptimization:
         validation_limit=values["validation_limit"],
         test_limit=values["test_limit"],
         options=values["option"] or {},
+        retry_errors=call.retry_errors,
         out=call.log,
         store=call.store,
         json=call.json,

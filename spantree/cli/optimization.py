@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 OPTIMIZATIONS = "optimizations"
 REPORT = "report.html"
-_APART = ("budget", "auto", "threads", "out", "store", "json", "quiet")
+_APART = ("budget", "auto", "threads", "retry_errors", "out", "store", "json", "quiet")
 """What makes no other optimization of one: more budget goes on with it."""
 
 
@@ -70,6 +70,7 @@ class Optimization:
     validation_limit: int | None = None
     test_limit: int | None = None
     options: Mapping[str, Any] = field(default_factory=dict)
+    retry_errors: bool = False
     out: Path | None = None
     store: Path | None = None
     json: bool = False
@@ -251,7 +252,7 @@ def carry_out(asked: Optimization) -> int:
     command = asked.command(out)
     with watcher(sys.stderr, quiet=asked.quiet) as watching:
         opened.check((each.corpus for each in opened.made.questions), watching)
-        found = _optimized(made, opened, out, command, watching.optimized)
+        found = _optimized(made, opened, out, asked, command, watching.optimized)
     report = write_report(found, out / REPORT)
     print_optimized(found, json=asked.json, quiet=asked.quiet, report=report)
     if found.stopped == "interrupted":
@@ -260,7 +261,12 @@ def carry_out(asked: Optimization) -> int:
 
 
 def _optimized(
-    made: _Made, opened: OpenedSet, out: Path, command: str, listener: "Listener"
+    made: _Made,
+    opened: OpenedSet,
+    out: Path,
+    asked: Optimization,
+    command: str,
+    listener: "Listener",
 ) -> "Optimized":
     """Optimize. An interrupt ends it with what was found so far, a mistake with the command that goes on after it."""
     from evals.manifest import MANIFEST, Notes
@@ -286,6 +292,7 @@ def _optimized(
             name=made.catalog_name,
             reflection_lm=made.reflection_lm,
             teacher=made.teacher,
+            retry_errors=asked.retry_errors,
             notes=notes,
             listener=listener,
         )

@@ -168,6 +168,13 @@ OptimizerOption = Annotated[
         show_default=False,
     ),
 ]
+RetryErrors = Annotated[
+    bool,
+    typer.Option(
+        "--retry-errors",
+        help="Make those runs again that ended in errors earlier; too many of them stop the search.",
+    ),
+]
 Out = Annotated[
     Path | None,
     typer.Option(
