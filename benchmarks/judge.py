@@ -1,6 +1,6 @@
 """How far a support judge agrees with people, on ExpertQA: claims with the passages that were cited for them.
 
-    python -m benchmarks.judge [--model NAME] [--api-base URL] [--limit N] [--cache FILE]
+    python -m benchmarks.judge [--model NAME] [--api-base URL] [--limit N] [--longest CHARACTERS] [--cache FILE]
 
 People called the support of a claim complete, incomplete or partial: the last two are "unsupported" here, which means
 that a part is not there. A claim is judged with the passages cited for it, and one that is completely supported once
@@ -33,9 +33,15 @@ def main() -> None:
     parser.add_argument("--model", default="extractive")
     parser.add_argument("--api-base")
     parser.add_argument("--limit", type=int, help="claims, chosen at random")
+    parser.add_argument("--longest", type=int, help="only claims with passages of so many characters")
     parser.add_argument("--cache", type=Path)
     chosen = parser.parse_args()
-    found = [each for each in pairs() if each.label in PEOPLE]
+    found = [
+        each
+        for each in pairs()
+        if each.label in PEOPLE
+        and (chosen.longest is None or sum(map(len, each.passages)) <= chosen.longest)
+    ]
     random.Random(0).shuffle(found)
     cache = VerdictCache(chosen.cache)
     lm = make_lm(chosen.model, api_base=chosen.api_base)

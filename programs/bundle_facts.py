@@ -18,6 +18,10 @@ Scalar = str | int | float | bool | None
 _LIBRARIES = ("spantree", "dspy", "pydantic")
 _SECRETS = ("key", "token", "secret", "password", "credential", "header")
 _ADDRESSES = ("api_base", "base_url", "model_list")
+_LENGTHS = ("max_tokens", "max_completion_tokens")
+"""The maximum of a reply: the second is what DSPy makes of it for models that reason."""
+NOT_KEPT = "(not kept)"
+"""In place of a value that is no scalar: that it was set is noted, so that no model passes for the same without it."""
 
 
 class Part(BaseModel):
@@ -113,9 +117,9 @@ def versions() -> dict[str, str]:
 
 def _parameters(lm: dspy.BaseLM) -> dict[str, Scalar]:
     return {
-        name: value
+        name: value if isinstance(value, str | int | float | bool) else NOT_KEPT
         for name, value in sorted(lm.kwargs.items())
-        if isinstance(value, str | int | float | bool)
+        if value is not None
         and name not in _ADDRESSES
-        and (name == "max_tokens" or not any(each in name.lower() for each in _SECRETS))
+        and (name in _LENGTHS or not any(each in name.lower() for each in _SECRETS))
     }

@@ -22,6 +22,8 @@ from runtime.errors import BundleError, UserError
 FACTS = "bundle.json"
 STATE = "program.json"
 _DAMAGED = "make the bundle again, or copy it again: a damaged one is never loaded"
+_MOST = 64 << 20
+"""Bytes of a file. A bundle has some kilobytes; what is no file at all (a pipe, a device) may have no end."""
 P = TypeVar("P", bound=Part)
 
 
@@ -109,6 +111,8 @@ def _read(path: Path) -> dict[str, Any]:
 
 def _bytes(path: Path) -> bytes:
     try:
+        if path.stat().st_size > _MOST or not path.is_file():
+            raise BundleError(f"{path} is no file of a bundle", hint=_DAMAGED)
         return path.read_bytes()
     except FileNotFoundError as error:
         raise BundleError(

@@ -55,15 +55,20 @@ class Bundle:
         """16 hex digits over everything that is in it."""
         return self.facts.id
 
-    def model(self, name: str) -> dspy.LM:
-        """A model by its name, with the parameters that the bundle has for it if it is one of its models.
+    def models(
+        self, name: str, leaf_name: str, api_base: str | None = None
+    ) -> tuple[dspy.LM, dspy.LM]:
+        """Models by name, of all calls and of leaves, with the parameters that the bundle has for those that it names.
 
         Raises BundleError where the name does not make the same model, ModelError for what make_lm refuses.
         """
-        for facts in (self.facts.lm, self.facts.leaf_lm):
-            if facts is not None and facts.name == name:
-                return _made(facts)
-        return make_lm(name)
+        main, leaf = self.facts.lm, self.facts.leaf_lm
+        of_main = _named(name, main, leaf)
+        of_leaf = _named(leaf_name, leaf, main)
+        lm = _made(of_main, api_base) if of_main else make_lm(name, api_base=api_base)
+        if (leaf_name, of_leaf) == (name, of_main):
+            return lm, lm
+        return lm, _made(of_leaf, api_base) if of_leaf else make_lm(leaf_name, api_base=api_base)
 
     def unlearned(self, **settings: Any) -> Program:
         """The program as it is without the bundle's state. Raises BundleError when there is no such program."""
@@ -98,7 +103,8 @@ class Bundle:
             for name, each in facts.signatures.items()
             if name in hashes and hashes[name] != each
         ]
-        return found or fitting(program, self.state)[1]
+        # All of it, also beside another reason: this is what is told of a load by force.
+        return list(dict.fromkeys([*found, *fitting(program, self.state)[1]]))
 
 
 def save_bundle(
@@ -196,9 +202,15 @@ def _shipped() -> Path:
 
 
 def _found(name: str | Path) -> Path:
-    path = Path(name).expanduser()
-    if path.exists():
-        return path
+    try:
+        path = Path(name).expanduser()
+        if path.exists():
+            return path
+    except (OSError, RuntimeError) as error:  # too long, not to be entered; a home that nobody has
+        raise BundleError(
+            f"{str(name)!r} is no bundle: {getattr(error, 'strerror', None) or error}",
+            hint=f"name a folder with {FACTS}",
+        ) from error
     if str(name) in shipped_bundles():
         return _shipped() / str(name)
     names = ", ".join(shipped_bundles()) or "none so far"
@@ -261,9 +273,14 @@ def _check_plain(program: Program) -> None:
             )
 
 
-def _made(facts: ModelFacts) -> dspy.LM:
-    """A model by its name, the same as the bundle was made with, or an error."""
-    if facts.own_server:
+def _named(name: str, *models: ModelFacts | None) -> ModelFacts | None:
+    """The first of some models that has this name."""
+    return next((each for each in models if each is not None and each.name == name), None)
+
+
+def _made(facts: ModelFacts, api_base: str | None = None) -> dspy.LM:
+    """A model by its name, the same as the bundle was made with, or an error. `api_base` is for its own server."""
+    if facts.own_server and api_base is None:
         raise BundleError(
             f"the bundle was made with {facts.name} on a server of its own, whose address is not kept",
             hint=_GIVE,
@@ -271,8 +288,9 @@ def _made(facts: ModelFacts) -> dspy.LM:
     settings: dict[str, Any] = facts.parameters
     lm = make_lm(
         facts.name,
+        api_base=api_base,
         temperature=settings.get("temperature"),
-        max_tokens=settings.get("max_tokens"),
+        max_tokens=settings.get("max_tokens", settings.get("max_completion_tokens")),
     )
     if ModelFacts.of(lm).parameters != facts.parameters:
         raise BundleError(

@@ -41,6 +41,10 @@ class Board:
             elif not rollout.variation:
                 kept[rollout.question_id] = score
 
+    def also_spent(self, rollouts: Iterable[Rollout]) -> None:
+        """Count in what some rollouts spent that were made again, and nothing else of them."""
+        self._spent += spent(rollouts)
+
     @property
     def rollouts(self) -> int:
         """How many were counted in."""

@@ -49,7 +49,7 @@ from evals.run import Plan as EvaluationPlan
 from evals.tolerance import Tolerance
 from programs.base import Program, run_sync
 from programs.program_state import apply_state
-from runtime.errors import BundleError, ModelError
+from runtime.errors import BundleError, ModelError, RunCancelled
 
 _LOG = "optimizer.log"
 
@@ -155,6 +155,7 @@ class _Work:
         with ExitStack() as stack:
             log = RolloutLog(self._out / ROLLOUTS, errors=not retry_errors)
             stack.callback(log.close)
+            self._board.also_spent(log.superseded)
             self._training = Training(
                 self._questions,
                 self._corpora,
@@ -162,6 +163,7 @@ class _Work:
                 lambda candidate, state: write_state(self._out, candidate, state),
                 told=self._count,
             )
+            stack.callback(self._training.rest)
             if reflection_lm is not None:
                 path, check = self._out / PROPOSALS, self._training.purse.check
                 self._reflection = ReflectionEngine(reflection_lm, path, check)
@@ -169,7 +171,10 @@ class _Work:
             stopped = self._searched()
             found = read_optimization(self._out)
             if stopped != "interrupted" and found.best is not None and found.seed is not None:
-                self._test(found.seed, found.best)
+                try:
+                    self._test(found.seed, found.best)
+                except (KeyboardInterrupt, RunCancelled):
+                    stopped = "interrupted"
         write_outcome(self._out, self._bundled(stopped))
         return read_optimization(self._out)
 
@@ -228,8 +233,10 @@ class _Work:
         kept = len(validation) if plan.optimizer in ("bootstrap", "simba") else 0
         self._enter("search")
         purse.limit(self._manifest.budget - kept)
+        searching = trainee.deepcopy()
+        searching.searches = True
         lesson = Lesson(
-            trainee=trainee.deepcopy(),
+            trainee=searching,
             teacher=self._taught_by(),
             train=self._examples(splits.train),
             validation=validation,
@@ -239,8 +246,12 @@ class _Work:
             rollouts=self._manifest.budget - kept - len(validation),
         )
         stopped, winners = _search(lesson)
+        purse.end_search()
+        self._training.rest()
         self._enter("validation")
         purse.limit(self._manifest.budget)
+        for each in winners:
+            each.searches = False
         try:
             for each in winners or self._promising(trainee):
                 self._run(each, validation)
@@ -256,7 +267,9 @@ class _Work:
         main = self._teacher.main_lm or dspy.settings.lm
         lms = dict.fromkeys((main, self._teacher.leaf_lm or main))
         named = " and ".join(each.model.removeprefix("spantree/") for each in lms)
-        return Trainee(self._teacher.deepcopy(), self._training, teacher=named)
+        made = Trainee(self._teacher.deepcopy(), self._training, teacher=named)
+        made.searches = True
+        return made
 
     def _promising(self, trainee: Trainee) -> list[Trainee]:
         """The candidate that did best on what it was run on so far, of an optimizer that was cut off."""

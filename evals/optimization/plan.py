@@ -73,6 +73,11 @@ class Plan:
             raise UserError(
                 f"{self.optimizer} takes no teacher", hint=f"these do: {', '.join(sorted(TAUGHT))}"
             )
+        if self.max_demos < 1 and self.optimizer in ("bootstrap", "bootstrap-rs"):
+            raise UserError(
+                f"{self.optimizer} changes demos and nothing else, and none are allowed",
+                hint="allow one or more: --max-demos N",
+            )
         if not 0 < self.threshold <= 1:
             raise UserError(
                 f"the threshold is {self.threshold}: it must be above 0 and at most 1",

@@ -16,6 +16,7 @@ from typing import Any
 
 import dspy
 from dspy import lm15
+from dspy.clients.backend_selection import CLIENT_KEYS
 from pydantic import ValidationError
 from pydantic_core import to_jsonable_python
 
@@ -31,6 +32,8 @@ from runtime.models.request import PromptRequest, respond
 PROPOSALS = "proposals.jsonl"
 ATTEMPTS = 3
 """Times that one reply is asked for, where the failures of the service are passing ones."""
+_OF_DSPY = ("n", "rollout_id", "prompt_cache")
+"""Settings of an LM that are none of a request."""
 
 
 class Proposal(LogRow):
@@ -90,13 +93,19 @@ class ReflectionEngine:
 
     def lm(self) -> dspy.LM:
         """This engine as an LM that optimizers take, with the settings of the model that is asked."""
-        settings = {name: self._lm.kwargs.get(name) for name in ("temperature", "max_tokens")}
+        settings = {
+            name: value
+            for name, value in self._lm.kwargs.items()
+            if value is not None and name not in (*CLIENT_KEYS, *_OF_DSPY)
+        }
+        if "max_completion_tokens" in settings:  # what DSPy makes of max_tokens for some models
+            settings["max_tokens"] = settings.pop("max_completion_tokens")
         return dspy.LM(
             f"spantree/reflection/{self._lm.model.removeprefix('spantree/')}",
             engine=self,
             num_retries=0,
             cache=False,
-            **{name: value for name, value in settings.items() if value is not None},
+            **settings,
         )
 
     def close(self) -> None:

@@ -22,7 +22,7 @@ from evals.optimization.candidates import Candidate, best, candidates
 from evals.optimization.manifest import OptimizationManifest, read_manifest
 from evals.optimization.progress import Spent, spent
 from evals.optimization.proposals import PROPOSALS, Proposal, read_proposals
-from evals.optimization.rollouts import ROLLOUTS, read_rollouts
+from evals.optimization.rollouts import ROLLOUTS, latest, read_all
 
 Stopped = Literal["finished", "budget", "interrupted"]
 OUTCOME = "outcome.json"
@@ -77,7 +77,8 @@ class Optimized:
 def read_optimization(folder: Path) -> Optimized:
     """The optimization in a folder. Raises RunError when there is none, or it is damaged."""
     manifest = read_manifest(folder)
-    rollouts = read_rollouts(folder / ROLLOUTS)
+    made = read_all(folder / ROLLOUTS)
+    rollouts = latest(made)
     proposals = read_proposals(folder / PROPOSALS)
     found = candidates(folder, rollouts, manifest.splits.validation, manifest.objective)
     chosen, outcome = best(found), _outcome(folder)
@@ -88,7 +89,7 @@ def read_optimization(folder: Path) -> Optimized:
         best=chosen,
         proposals=tuple(proposals),
         rollouts=len(rollouts),
-        spent=spent(rollouts, (each.usage for each in proposals)),
+        spent=spent(made, (each.usage for each in proposals)),
         stopped=outcome.stopped,
         bundle=folder / BUNDLE if chosen and outcome.bundled == chosen.id else None,
         unbundled=outcome.unbundled,

@@ -68,12 +68,15 @@ class RolloutLog:
         self._kept: dict[RolloutKey, Rollout] = {}
         self._file = LineFile(path)
         try:
-            self._kept.update((each.key, each) for each in read_rollouts(path))
+            made = read_all(path)
+            self._kept.update((each.key, each) for each in made)
             if not errors:
                 self._kept = {key: each for key, each in self._kept.items() if not each.failed}
         except BaseException:
             self._file.close()
             raise
+        self.superseded = [each for each in made if self._kept.get(each.key) is not each]
+        """Those that were made again, or are to be: they count for nothing but what they spent."""
         self._lock = threading.Lock()
         self._doors: dict[RolloutKey, threading.Lock] = {}
 
@@ -110,13 +113,22 @@ class RolloutLog:
 
 
 def read_rollouts(path: Path) -> list[Rollout]:
-    """The rollouts of a file, in the order in which they first ended; of one that was made again, the last.
+    """The rollouts of a file, in the order in which they first ended; of one that was made again, the last."""
+    return latest(read_all(path))
+
+
+def latest(rollouts: Iterable[Rollout]) -> list[Rollout]:
+    """Each rollout once, in the order in which they first ended; of one that was made again, the last."""
+    return [*{each.key: each for each in rollouts}.values()]
+
+
+def read_all(path: Path) -> list[Rollout]:
+    """All rollouts of a file, also those that were made again later: each of them was paid for.
 
     A line without an end does not count. Raises RunError if another one is damaged.
     """
     raw = path.read_bytes() if path.exists() else b""
-    rows = (_row(line, path, number) for number, line in enumerate(raw.split(b"\n")[:-1], start=1))
-    return [*{each.key: each for each in rows}.values()]
+    return [_row(line, path, number) for number, line in enumerate(raw.split(b"\n")[:-1], start=1)]
 
 
 def of_candidate(rollouts: Iterable[Rollout], candidate: str) -> list[Rollout]:

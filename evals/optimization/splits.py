@@ -16,10 +16,18 @@ def split(made: QuestionSet, corpora: Corpora, plan: Plan) -> tuple[QuestionSet,
     """The set with its questions in splits, and the ids of those that are used.
 
     The set's own splits are taken where it has all three; else documents are dealt out by the seed, in about the
-    shares of the plan. Raises QuestionSetError where a split is empty, or a document is in two of them.
+    shares of the plan. Raises QuestionSetError where a split is empty, a document is in two of them, or the set has two
+    of the three: its test questions would be dealt out as train questions.
     """
     opened = {each.name: corpora(each.name) for each in made.corpora}
-    if {each.split for each in made.questions} != set(SPLITS):
+    own = {each.split for each in made.questions}
+    if len(own) == 2:
+        (lacking,) = set(SPLITS) - own
+        raise QuestionSetError(
+            f"the set {made.name} has splits of its own, and no {lacking} questions",
+            hint="build it with all three, or with none to have them dealt out: spantree sets build --help",
+        )
+    if own != set(SPLITS):
         shares = dict(zip(SPLITS, plan.shares, strict=True))
         made = assign_splits(made, opened, shares, seed=plan.seed)
     limits = (plan.train_limit, plan.validation_limit, plan.test_limit)

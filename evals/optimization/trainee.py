@@ -8,8 +8,8 @@ import asyncio
 import copy
 import threading
 from collections import Counter
-from collections.abc import Callable, Mapping
-from contextlib import suppress
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from typing import Any, Self
 
 import dspy
@@ -43,7 +43,7 @@ class Purse:
     def __init__(self, made: int) -> None:
         self._made = made
         self._limit: int | None = None
-        self._stopped = False
+        self._stopped = self._searched = False
         self._running: set[tuple[asyncio.AbstractEventLoop, asyncio.Task[Any]]] = set()
         self._lock = threading.Lock()
 
@@ -51,10 +51,16 @@ class Purse:
         """From now on, allow no rollout beyond this number."""
         self._limit = rollouts
 
-    def take(self) -> None:
-        """Take one rollout out. Raises Halt when there is none left, or everything is to stop."""
+    def end_search(self) -> None:
+        """Allow the optimizer no more: threads that it left behind must not take what is kept for later."""
+        self._searched = True
+
+    def take(self, *, searches: bool = False) -> None:
+        """Take one rollout out, perhaps for the optimizer's search. Raises Halt when there is none left."""
         self.check()
         with self._lock:
+            if searches and self._searched:
+                raise Halt("budget")
             if self._limit is not None and self._made >= self._limit:
                 raise Halt("budget")
             self._made += 1
@@ -108,9 +114,34 @@ class Training:
         self._keep = keep
         self._told = told
         self._executor = executor or Executor()
+        self._asked = 0
+        self._changed = threading.Condition()
 
-    def rollout(self, program: Program, question_id: str, variation: Mapping[str, Any]) -> Rollout:
-        """The rollout of a program on a question, made unless there is one.
+    def rest(self) -> None:
+        """Wait for the rollouts in flight: DSPy leaves its threads to themselves when it is stopped."""
+        with self._changed:
+            self._changed.wait_for(lambda: not self._asked)
+
+    @contextmanager
+    def _in_flight(self) -> Iterator[None]:
+        with self._changed:
+            self._asked += 1
+        try:
+            yield
+        finally:
+            with self._changed:
+                self._asked -= 1
+                self._changed.notify_all()
+
+    def rollout(
+        self,
+        program: Program,
+        question_id: str,
+        variation: Mapping[str, Any],
+        *,
+        searches: bool = False,
+    ) -> Rollout:
+        """The rollout of a program on a question, made unless there is one; perhaps for the optimizer's search.
 
         What is no record of the sample (a mistake of the user, a bug in scoring) halts everything.
         """
@@ -120,9 +151,10 @@ class Training:
 
         def make() -> Rollout:
             self._keep(key[0], state)
-            return self._made(program, key, variation)
+            return self._made(program, key, variation, searches)
 
-        made = self.log.once(key, make)
+        with self._in_flight():
+            made = self.log.once(key, make)
         self._check_errors()
         self._told(made)
         return made
@@ -142,9 +174,13 @@ class Training:
         raise Halt("error", error)
 
     def _made(
-        self, program: Program, key: tuple[str, str, str], variation: Mapping[str, Any]
+        self,
+        program: Program,
+        key: tuple[str, str, str],
+        variation: Mapping[str, Any],
+        searches: bool,
     ) -> Rollout:
-        self.purse.take()
+        self.purse.take(searches=searches)
         try:
             with no_exceptions():
                 return self._executed(_varied(program, variation), *key)
@@ -185,6 +221,8 @@ class Trainee(dspy.Module):
         """`teacher` names whose rollouts they are, where they are not those of the program that is optimized."""
         super().__init__()
         self.program = program
+        self.searches = False
+        """Whether it is an optimizer's, whose rollouts end with its search."""
         self._training = training
         self._variation: dict[str, Any] = {TEACHER: teacher} if teacher else {}
 
@@ -206,11 +244,16 @@ class Trainee(dspy.Module):
     def forward(self, question_id: str, question: str) -> dspy.Prediction:
         """The rollout on a question, its calls appended to the trace of the caller."""
         variation = _variation_of(dspy.settings.lm) | self._variation
-        rollout = self._training.rollout(self.program, question_id, variation)
-        predictors = predictors_of(self.program)
-        for call in rollout.calls:
-            prediction = dspy.Prediction(**copy.deepcopy(call.outputs))
-            append_to_trace(predictors[call.predictor], copy.deepcopy(call.inputs), prediction)
+        with (
+            no_exceptions()
+        ):  # a full disk, a listener that raises: no optimizer takes it for a score of 0
+            rollout = self._training.rollout(
+                self.program, question_id, variation, searches=self.searches
+            )
+            predictors = predictors_of(self.program)
+            for call in rollout.calls:
+                prediction = dspy.Prediction(**copy.deepcopy(call.outputs))
+                append_to_trace(predictors[call.predictor], copy.deepcopy(call.inputs), prediction)
         answer = rollout.record.answer or {}
         return dspy.Prediction(
             rollout=rollout, answer=answer.get("text", ""), outcome=answer.get("outcome", "error")

@@ -94,12 +94,10 @@ class Settings:
         """The model of the few large calls and that of the leaves. Raises ModelError."""
         from runtime.models.make import make_lm
 
-        if self.bundle is not None and self.api_base is None:
+        if self.bundle is not None:
             from programs.bundles import read_bundle
 
-            made = read_bundle(self.bundle).model(self.model)
-            same = self.leaf_model == self.model
-            return made, made if same else read_bundle(self.bundle).model(self.leaf_model)
+            return read_bundle(self.bundle).models(self.model, self.leaf_model, self.api_base)
         lm = make_lm(self.model, api_base=self.api_base)
         same = self.leaf_model == self.model
         return lm, lm if same else make_lm(self.leaf_model, api_base=self.api_base)

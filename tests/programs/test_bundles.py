@@ -164,6 +164,47 @@ def test_a_model_that_its_name_does_not_make_is_asked_for(
     assert load(tmp_path / "b", lm=lm).main_lm is lm
 
 
+def test_the_longest_reply_of_a_reasoning_model_is_kept(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """DSPy calls it by another name there: it was taken for a secret, and the model came back without it."""
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-2")
+    lm = make_lm("openai/gpt-5-mini", temperature=1.0, max_tokens=20_000)
+    save_bundle(Recursive(lm=lm), "recursive", tmp_path / "b")
+    loaded: Any = load(tmp_path / "b").main_lm
+    assert loaded.kwargs["max_completion_tokens"] == 20_000
+
+
+def test_what_is_set_on_a_model_and_is_no_scalar_is_not_lost_in_silence(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-2")
+    lm = dspy.LM("openai/gpt-4.1-mini", stop=["END"], extra_body={"pass": "p-1"}, cache=False)
+    save_bundle(Recursive(lm=lm), "recursive", tmp_path / "b")
+    assert "p-1" not in (tmp_path / "b" / "bundle.json").read_text(encoding="utf-8")
+    with pytest.raises(BundleError, match="its name alone does not make that"):
+        load(tmp_path / "b")
+    assert load(tmp_path / "b", lm=lm).main_lm is lm
+
+
+def test_models_by_name_have_the_parameters_of_their_place(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One name in both places, with other parameters; and a server of its own, whose address is given again."""
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-2")
+    name = "openai/gpt-4.1-mini"
+    lm, leaf = (make_lm(name, max_tokens=most) for most in (500, 900))
+    kept = save_bundle(Recursive(lm=lm, leaf_lm=leaf), "recursive", tmp_path / "b")
+    assert [each.kwargs["max_tokens"] for each in kept.models(name, name)] == [500, 900]
+    address = "http://127.0.0.1:8000/v1"
+    own = make_lm("openai/tiny", api_base=address, temperature=0.5, max_tokens=300)
+    kept = save_bundle(Recursive(lm=own), "recursive", tmp_path / "own")
+    made, same = kept.models("openai/tiny", "openai/tiny", address)
+    assert made is same
+    assert (made.kwargs["temperature"], made.kwargs["max_tokens"]) == (0.5, 300)
+    assert made.kwargs["api_base"] == address
+
+
 def test_limits_of_the_application_take_the_place_of_those_of_the_bundle(tmp_path: Path) -> None:
     program = Recursive(lm=make_lm("extractive"), limits=Limits(calls=9))
     save_bundle(program, "recursive", tmp_path / "b")

@@ -1,6 +1,7 @@
 """What is no bundle, was changed, or does not fit is refused by one message that says why and what to do."""
 
 import json
+import os
 import shutil
 from collections.abc import Callable
 from pathlib import Path
@@ -211,4 +212,35 @@ def test_all_reasons_are_in_one_message(place: Path) -> None:
     bundle = read_bundle(place)
     resealed(place, program_version=99, **version_of_dspy(bundle, "2.6"))
     with pytest.raises(BundleError, match=r"DSPy 2\.6.*; .*version 99"):
+        load(place)
+
+
+def test_force_tells_all_that_it_leaves_out(place: Path) -> None:
+    """A demo that was left out was not told of where there was another reason, too."""
+    bundle = read_bundle(place)
+    state: dict[str, Any] = dict(bundle.state)
+    state["analyze_leaf"] = {**state["analyze_leaf"], "demos": [{"question": "Q", "score": 1}]}
+    resealed(place, state, **version_of_dspy(bundle, "3.3.0"))
+    with pytest.warns(UserWarning, match=r"DSPy 3\.3\.0.*; demo 1 of analyze_leaf"):
+        load(place, force=True)
+
+
+@pytest.mark.parametrize("name", ["x" * 300, "~nobody-has-this-home/b"])
+def test_a_name_that_no_folder_can_have_is_a_mistake(name: str) -> None:
+    with pytest.raises(BundleError, match="is no bundle"):
+        load(name)
+
+
+def test_what_has_no_end_is_not_read(place: Path) -> None:
+    """A pipe in the place of a file: nobody would ever write to it."""
+    (place / "program.json").unlink()
+    os.mkfifo(place / "program.json")
+    with pytest.raises(BundleError, match="no file of a bundle"):
+        load(place)
+
+
+def test_a_file_without_measure_is_not_read(place: Path) -> None:
+    with (place / "program.json").open("r+b") as file:
+        file.truncate(1 << 40)
+    with pytest.raises(BundleError, match="no file of a bundle"):
         load(place)
