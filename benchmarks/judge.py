@@ -33,7 +33,9 @@ def main() -> None:
     parser.add_argument("--model", default="extractive")
     parser.add_argument("--api-base")
     parser.add_argument("--limit", type=int, help="claims, chosen at random")
-    parser.add_argument("--longest", type=int, help="only claims with passages of so many characters")
+    parser.add_argument(
+        "--longest", type=int, help="only claims with passages of so many characters"
+    )
     parser.add_argument("--cache", type=Path)
     chosen = parser.parse_args()
     found = [

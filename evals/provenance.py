@@ -19,6 +19,7 @@ _ROOMS = ("programs", "data", "runtime", "signatures")
 """The packages that make an answer. Scores can be computed again, so that evals is not among them."""
 _LIBRARIES = ("spantree", "dspy", "pydantic", "pyarrow", "bm25s")
 _SECRETS = ("key", "token", "secret", "password", "credential", "header")
+_NO_SECRETS = ("max_tokens", "max_completion_tokens")
 _TOLD = ("__dspy_field_type", "prefix", "desc")
 """What a model is told about a field, besides its name and type."""
 _GIT_SECONDS = 10
@@ -112,7 +113,7 @@ def model_parameters(lm: dspy.BaseLM | None) -> dict[str, Any]:
     return {
         name: value if isinstance(value, str | int | float | bool | None) else repr(value)
         for name, value in sorted(kwargs.items())
-        if not any(secret in name.lower() for secret in _SECRETS) or name == "max_tokens"
+        if name in _NO_SECRETS or not any(secret in name.lower() for secret in _SECRETS)
     }
 
 

@@ -7,6 +7,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+import dspy
+
 from data.questions import QuestionSet
 from data.sets.storage import load_set, open_set_corpus
 from evals.leakage import check_leaks
@@ -95,17 +97,31 @@ def _options(manifest: OptimizationManifest) -> dict[str, Any]:
 
 
 def _program(manifest: OptimizationManifest, chosen: Mapping[str, Any]) -> Program:
-    kept = manifest.program.configuration
+    kept, settings = manifest.program.configuration, manifest.program.parameters
     base = kept["api_base"] or None
-    lm = make_lm(kept["model"], api_base=base)
-    same = kept["leaf_model"] == kept["model"]
+    lm = _model(kept["model"], base, settings["model"])
+    same = (kept["leaf_model"], settings["leaf_model"]) == (kept["model"], settings["model"])
     return PROGRAMS[manifest.program_name].build(
         chosen,
         limits=Limits.model_validate(kept["limits"]),
         partitioner=kept["partitioner"],
         lm=lm,
-        leaf_lm=lm if same else make_lm(kept["leaf_model"], api_base=base),
+        leaf_lm=lm if same else _model(kept["leaf_model"], base, settings["leaf_model"]),
     )
+
+
+def _model(name: str, base: str | None, parameters: Mapping[str, Any]) -> dspy.LM:
+    """A model with the settings that the manifest noted. Raises RunError for one that cannot be given again."""
+    given = {each: value for each, value in parameters.items() if value is not None}
+    given.pop("api_base", None)
+    temperature = given.pop("temperature", None)
+    tokens = [given.pop(each, None) for each in ("max_tokens", "max_completion_tokens")]
+    if given:
+        raise RunError(
+            f"the model {name} was used with {', '.join(given)}, which are not given again here",
+            hint="in Python: bundle_of(found, candidate, folder, program=...), with the program as it was",
+        )
+    return make_lm(name, api_base=base, temperature=temperature, max_tokens=tokens[0] or tokens[1])
 
 
 def _validation(found: Optimized, candidate: Candidate) -> dict[str, Any]:

@@ -20,7 +20,10 @@ SUFFIX = ".toml"
 _SECRET = re.compile(
     r"(api_?keys?|(^|_)(keys?|secrets?|passwords?|passwd|pwd|token|credentials?|auth|authorization|bearer))$"
 )
-_SECRET_VALUE = re.compile(r"://[^/@\s]+:[^/@\s]+@|\bsk-[\w-]{16,}|\bBearer\s+\S{8,}")
+_SECRET_VALUE = re.compile(
+    r"://[^/@\s]+@|[?&](api[_-]?)?(key|token|secret)=|\bBearer\s+\S{8,}"
+    r"|\b(sk-|xai-|hf_|gh[opsu]_|AIza|AKIA)[\w-]{12,}"
+)
 _ENVIRONMENT = "take it out, and set it in the environment, as OPENAI_API_KEY"
 _MUST_BE = {
     "string_type": "a text in quotes",

@@ -238,7 +238,11 @@ def test_a_mistake_is_one_message_and_nothing_is_written(
         'password = "hunter2"',
         'auth-token = "hunter2"',
         'api_base = "https://me:hunter2@example.org/v1"',
+        'api_base = "https://hunter2@example.org/v1"',
+        'api_base = "https://example.org/v1?api_key=hunter2"',
         'model = "openai/sk-hunter2hunter2hunter2"',
+        'model = "gemini/AIzahunter2hunter2hunter2"',
+        'model = "huggingface/hf_hunter2hunter2hunter2"',
     ],
 )
 def test_no_secret_may_stand_in_a_file(tmp_path: Path, line: str) -> None:

@@ -1,5 +1,6 @@
 """What comes out of an optimization is a bundle that loads and answers, and that holds nothing it must not."""
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +13,7 @@ from evals.optimization.candidates import Candidate
 from programs.baselines import MapReduce
 from programs.bundles import read_bundle
 from programs.program_state import state_of
-from runtime.errors import BundleError
+from runtime.errors import BundleError, RunError
 from runtime.models.make import make_lm
 from tests.evals.optimization.classroom import Classroom
 
@@ -97,3 +98,35 @@ def test_a_program_without_a_place_in_the_catalog_is_optimized_and_not_bundled(
     assert found.bundle is None
     assert "no program of the catalog" in found.unbundled
     assert read_optimization(tmp_path / "out").unbundled == found.unbundled
+
+
+def test_a_picked_candidate_keeps_the_settings_of_its_model(
+    room: Classroom, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Made from the folder alone: temperature and length of a reply are those it was optimized with; what cannot be
+    given again is told."""
+    monkeypatch.setenv("OPENAI_API_KEY", "none")
+    found = room.optimize(room.plan("bootstrap", test_limit=1), tmp_path / "out")
+    assert found.best is not None
+
+    def with_model(**settings: Any) -> Any:
+        kept = found.manifest.program
+        named = {**kept.configuration, "model": "openai/gpt-4.1-nano"}
+        named |= {"leaf_model": "openai/gpt-4.1-nano"}
+        program = kept.model_copy(
+            update={
+                "configuration": named,
+                "parameters": {"model": settings, "leaf_model": settings},
+            }
+        )
+        manifest = found.manifest.model_copy(update={"program": program})
+        return replace(found, manifest=manifest)
+
+    made = {"made": room.made, "corpora": room.corpora}
+    kept = with_model(temperature=0.3, max_tokens=77, rollout_id=None)
+    bundle = bundle_of(kept, found.best, tmp_path / "bundle", **made)
+    assert bundle.facts.lm is not None
+    assert bundle.facts.lm.parameters["temperature"] == 0.3
+    assert bundle.facts.lm.parameters["max_tokens"] == 77
+    with pytest.raises(RunError, match="was used with top_p"):
+        bundle_of(with_model(top_p=0.5), found.best, tmp_path / "other", **made)
