@@ -59,16 +59,21 @@ def leaks(questions: Iterable[Question], corpora: Mapping[str, Corpus]) -> list[
 
 
 def assign_splits(
-    made: QuestionSet, corpora: Mapping[str, Corpus], shares: Mapping[Split, float], *, seed: int
+    made: QuestionSet,
+    corpora: Mapping[str, Corpus],
+    shares: Mapping[Split, float],
+    *,
+    seed: int,
+    by_corpus: bool = False,
 ) -> QuestionSet:
-    """The set with its questions in splits of about these shares, no document in two of them.
+    """The set with its questions in splits of about these shares, no document in two of them; `by_corpus`: no corpus.
 
     Groups of questions that hang together by documents are drawn in an order of the seed, and each goes to the split
     that lacks most. Raises ValueError for shares that are negative, or that are all zero.
     """
     if min(shares.values()) < 0 or not sum(shares.values()):
         raise ValueError(f"shares of splits must be positive: {dict(shares)}")
-    groups = _groups(made.questions, _hashes(corpora))
+    groups = _groups(made.questions, _hashes(corpora), by_corpus=by_corpus)
     random.Random(seed).shuffle(groups)
     groups.sort(key=len, reverse=True)
     total = len(made.questions) / sum(shares.values())
@@ -88,9 +93,9 @@ def assign_splits(
 
 
 def _groups(
-    questions: Sequence[Question], hashes: Mapping[tuple[str, str], str]
+    questions: Sequence[Question], hashes: Mapping[tuple[str, str], str], *, by_corpus: bool
 ) -> list[list[int]]:
-    """The positions of questions that hang together by documents, in order."""
+    """The positions of questions that hang together by documents, or by corpora too, in order."""
     parent = list(range(len(questions)))
 
     def root(at: int) -> int:
@@ -101,7 +106,8 @@ def _groups(
 
     first: dict[str, int] = {}
     for at, question in enumerate(questions):
-        for key, _ in _ties(question, hashes):
+        ties = [key for key, _ in _ties(question, hashes)]
+        for key in (*ties, *([f"corpus\0{question.corpus}"] if by_corpus else [])):
             other = first.setdefault(key, at)
             parent[root(at)] = root(other)
     groups: dict[int, list[int]] = defaultdict(list)

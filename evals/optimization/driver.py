@@ -41,7 +41,7 @@ from evals.optimization.results import (
     write_outcome,
 )
 from evals.optimization.rollouts import ROLLOUTS, Rollout, RolloutLog
-from evals.optimization.splits import split
+from evals.optimization.splits import shared_corpora, split
 from evals.optimization.trainee import Trainee, Training
 from evals.provenance import code_hash, model_parameters, program_identity
 from evals.run import Conduct, Corpora, evaluate
@@ -100,6 +100,7 @@ def optimize(
             corpora={each.name: each.version for each in made.corpora if each.name in used},
         ),
         splits=splits,
+        shared_corpora=shared_corpora(made, splits),
         program_name=name or program.name,
         program=program_identity(program),
         teacher=program_identity(teacher) if teacher else None,
@@ -145,6 +146,7 @@ class _Work:
         self._plan = plan
         self._manifest = manifest
         self._listener = listener
+        self._retry_errors = False
         self._phase: Phase = "baseline"
         self._board = Board(plan.objective, manifest.splits.validation)
         self._reflection: ReflectionEngine | None = None
@@ -152,6 +154,7 @@ class _Work:
     def carry_out(self, reflection_lm: dspy.BaseLM | None, *, retry_errors: bool) -> Optimized:
         """Search, and compare before and after unless interrupted."""
         write_outcome(self._out, Outcome())  # what a kill leaves behind
+        self._retry_errors = retry_errors
         with ExitStack() as stack:
             log = RolloutLog(self._out / ROLLOUTS, errors=not retry_errors)
             stack.callback(log.close)
@@ -317,6 +320,7 @@ class _Work:
             conduct=Conduct(
                 concurrency=self._plan.threads,
                 tolerance=Tolerance.parse("100%"),
+                again=self._retry_errors,
                 by_program=True,
             ),
             notes=self._manifest.notes,

@@ -28,6 +28,7 @@ _METRIC = (
     "correctness",
     "cuts",
     "excerpts",
+    "executor",
     "feedback",
     "harmless",
     "metrics",
@@ -54,6 +55,9 @@ class Splits(Part):
 class OptimizationManifest(Part):
     """What is optimized, how, and on what. `parent` is the id of the bundle that the program was loaded from.
 
+    `shared_corpora` are those that questions of several splits are asked of: there, train questions are answered from
+    text that has documents of the test questions too.
+
     `notes` and `budget` make no difference.
     """
 
@@ -66,6 +70,7 @@ class OptimizationManifest(Part):
     seed: int
     question_set: SetIdentity
     splits: Splits
+    shared_corpora: tuple[str, ...]
     program_name: str
     program: ProgramIdentity
     teacher: ProgramIdentity | None = None

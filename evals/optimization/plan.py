@@ -78,6 +78,16 @@ class Plan:
                 f"{self.optimizer} changes demos and nothing else, and none are allowed",
                 hint="allow one or more: --max-demos N",
             )
+        least = {
+            "threads": (self.threads, 1),
+            "max_demos": (self.max_demos, 0),
+            "train_limit": (self.train_limit, 1),
+            "validation_limit": (self.validation_limit, 1),
+            "test_limit": (self.test_limit, 1),
+        }
+        for name, (value, lowest) in least.items():
+            if value is not None and value < lowest:
+                raise UserError(f"{name} is {value}: it must be at least {lowest}", hint="raise it")
         if not 0 < self.threshold <= 1:
             raise UserError(
                 f"the threshold is {self.threshold}: it must be above 0 and at most 1",

@@ -113,7 +113,6 @@ class ReflectionEngine:
         self._file.close()
 
     def _asked(self, request: lm15.Request, key: tuple[str, int]) -> Proposal:
-        self._before()
         prompt = PromptRequest.parse(request).prompt
         begun = time.monotonic()
         reply, usage = self._reply(request, estimated_tokens(len(prompt.encode())))
@@ -137,6 +136,7 @@ class ReflectionEngine:
         """
         usage = Usage()
         for attempt in range(1, ATTEMPTS + 1):
+            self._before()
             meter = Meter(self._lm, estimate=estimate)
             try:
                 response: Any = meter.lm(replace(request, model=self._lm.model))

@@ -134,6 +134,13 @@ def notes(found: "Optimized", gained: "tuple[Gain, ...]") -> Iterator[str]:
         f" ({manifest.reflection_model or 'none'}), {count(spent.reflection_tokens, 'token')}; cost in all {cost}"
     )
     yield from _tested(gained)
+    shared = found.manifest.shared_corpora
+    if shared:
+        yield (
+            f"{len(shared)} of the corpora are shared by the splits ({', '.join(shared[:3])}"
+            f"{', ...' if len(shared) > 3 else ''}): answers to train questions there may rest on documents of test"
+            " questions; no demo or instruction of a bundle holds their text"
+        )
     if found.unbundled:
         yield f"the best is no bundle: {' '.join(found.unbundled.split())}"
 
@@ -226,6 +233,7 @@ def _json(found: "Optimized", gained: "tuple[Gain, ...]", report: Path) -> dict[
         "best": candidate_json(found.best) if found.best else None,
         "bundle": str(found.bundle) if found.bundle else None,
         "unbundled": found.unbundled or None,
+        "shared_corpora": list(found.manifest.shared_corpora),
         "improved": bool(found.best and found.seed and found.best.id != found.seed.id),
         "gains": {each.split: _gain_json(each) for each in gained},
     }

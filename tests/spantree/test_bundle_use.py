@@ -99,6 +99,28 @@ def test_a_bundle_that_is_not_there_is_told_before_anything_is_read() -> None:
     assert "no bundle 'nowhere'" in result.stderr
 
 
+@pytest.mark.parametrize("verb", ["ask", "eval"])
+def test_one_that_does_not_fit_or_was_changed_is_refused_with_one_message(
+    place: Path, store: Path, monkeypatch: pytest.MonkeyPatch, verb: str
+) -> None:
+    """Another minor version of DSPy, a file that was touched: exit 2, the reason, nothing asked."""
+    words = {"ask": (QUESTION, TEXT), "eval": ("--set", "samples")}[verb]
+
+    def refusal() -> str:
+        result = CliRunner().invoke(
+            build(), [str(e) for e in (verb, *words, "--bundle", place, "--store", store)]
+        )
+        assert (result.exit_code, result.stdout) == (2, "")
+        return result.stderr
+
+    with monkeypatch.context() as patched:
+        patched.setattr("programs.bundles.versions", lambda: {"dspy": "3.9.0"})
+        assert "it was made with DSPy 3.4.1, and this is 3.9.0" in refusal()
+    state = place / "program.json"
+    state.write_text(state.read_text(encoding="utf-8").replace("Q", "R"), encoding="utf-8")
+    assert "program.json" in refusal()
+
+
 def test_programs_and_bundles_are_evaluated_side_by_side(place: Path, tmp_path: Path) -> None:
     log = tmp_path / "log"
     words = ("--set", "samples", "--limit", "1", "--json", "--out", log)

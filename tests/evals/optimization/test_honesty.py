@@ -2,15 +2,20 @@
 
 import threading
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 from dspy import lm15
 
+from data.questions import QuestionSet
+from data.sets.drafts import Order
+from data.sets.shipped import build_family
 from evals.log import SampleRecord
-from evals.optimization import OPTIMIZERS, Moment, read_optimization
+from evals.optimization import OPTIMIZERS, Moment, Plan, optimize, read_optimization
 from evals.optimization.rollouts import Rollout, RolloutLog
+from evals.optimization.splits import shared_corpora, split
 from programs.baselines import MapReduce
 from programs.program_state import apply_state, state_hash, state_of
 from runtime.errors import LimitsError, ModelError, QuestionSetError, RunError, UserError
@@ -249,12 +254,31 @@ def test_a_set_of_too_few_documents_is_refused(room: Classroom, tmp_path: Path) 
         Classroom(room.folder, room.store, made).optimize(room.plan("bootstrap"), tmp_path / "out")
 
 
+def test_whole_corpora_are_dealt_out_where_there_are_enough_and_else_it_is_said(
+    room: Classroom, tmp_path: Path
+) -> None:
+    """A program reads whole corpora: no test document is read for a train question where that can be had."""
+    store = tmp_path / "store"
+    many = build_family("needles", Order(questions=36, store=store), tmp_path / "many")
+    few = build_family("needles", Order(questions=12, store=store), tmp_path / "few")
+    found = {
+        name: _shared(made, tmp_path / name, store, room.plan("bootstrap", train_limit=None))
+        for name, made in (("many", many), ("few", few))
+    }
+    assert found["many"] == ()
+    assert len(found["few"]) > 0
+
+
+def _shared(made: QuestionSet, folder: Path, store: Path, plan: Plan) -> tuple[str, ...]:
+    where = Classroom(folder, store, made)
+    dealt, splits = split(made, where.corpora, replace(plan, test_limit=None))
+    return shared_corpora(dealt, splits)
+
+
 def test_a_teacher_lends_its_rollouts_and_its_calls_are_counted(
     room: Classroom, tmp_path: Path
 ) -> None:
     """Demos come from the teacher's rollouts; its scores are none of the candidate's, its calls are in the sum."""
-    from evals.optimization import optimize
-
     lm, engine = counted("pupil:drop=1.0")
     master, taught = counted("extractive")
     found = optimize(
