@@ -282,9 +282,18 @@ def test_the_environment_does_not_change_what_a_file_asks_for(
         assert asked()["common"]["model"] == "extractive"
 
 
-def test_errors_are_no_part_of_an_optimization(tmp_path: Path) -> None:
-    file = written(tmp_path, toml("optimization", LEAST["optimization"]))
-    assert "--retry-errors has no use" in refused(spantree("run", file, "--retry-errors"))
+@pytest.mark.parametrize("kind", KINDS)
+def test_errors_are_tried_again_where_the_run_says_so(
+    kind: Kind, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """It is no part of the experiment: the file stays as it is."""
+    file = written(tmp_path, toml(kind, LEAST[kind]))
+    with caught(monkeypatch) as asked:
+        for words, wanted in (((), False), (("--retry-errors",), True)):
+            result = spantree("run", file, *words)
+            assert result.exit_code == 0, result.output
+            told = asked()
+            assert told.get("evaluation", told)["retry_errors"] is wanted
 
 
 def test_lines_are_found_however_a_key_is_written() -> None:
