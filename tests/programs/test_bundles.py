@@ -287,8 +287,12 @@ def test_an_origin_that_json_cannot_hold_is_refused(tmp_path: Path, origin: Orig
 
 
 def test_what_ships_loads() -> None:
+    """With models of one's own: those that it was made with may not be here."""
+    assert shipped_bundles()
     for name in shipped_bundles():
-        assert load(name, lm=make_lm("extractive"))
+        program = load(name, lm=make_lm("extractive"), leaf_lm=make_lm("extractive"))
+        assert state_of(program) == read_bundle(name).state
+        assert program.bundle == read_bundle(name).id
 
 
 def test_an_unknown_name_is_told_with_those_that_ship(tmp_path: Path) -> None:
