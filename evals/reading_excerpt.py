@@ -9,6 +9,7 @@ from typing import Any
 
 from evals.call_facts import CallFacts
 from evals.cuts import cut
+from evals.harmless import harmless
 from programs.verify import places
 from runtime.untrusted import restore
 
@@ -49,17 +50,28 @@ class ReadingExcerpt:
             for each, quote in zip(refs, quotes, strict=True)
             if quote is not None
         ]
-        left = {str(each["claim_id"]) for each in refs}
-        left -= {str(each["claim_id"]) for each in evidence}
-        claims = [each for each in claims if str(each["claim_id"]) not in left]
         for each in facts.gold[:_GOLD]:
             windows.add_at(each.within, each.start, min(each.end, each.start + _QUOTE))
         windows.widen()
         windows.fill()
+        shown = windows.shown()
+        evidence = [each for each in evidence if not _is_torn(each, shown)]
+        left = {str(each["claim_id"]) for each in refs}
+        left -= {str(each["claim_id"]) for each in evidence}
+        claims = [each for each in claims if str(each["claim_id"]) not in left]
         ids = {str(each["claim_id"]) for each in claims}
         fields = [each for each in reply.get("fields_found") or () if str(each["claim_id"]) in ids]
         kept = {"claims": claims, "evidence": evidence, "fields_found": fields[:_FIELDS]}
-        return cls(windows.shown(), {name: each for name, each in kept.items() if name in reply})
+        return cls(shown, {name: each for name, each in kept.items() if name in reply})
+
+
+def _is_torn(ref: Mapping[str, Any], shown: Sequence[Mapping[str, Any]]) -> bool:
+    """Whether a quote stands in its span and would not any more: it begins or ends within a mark that is broken up."""
+    texts = [str(each["text"]) for each in shown if each["span_id"] == ref["span_id"]]
+    quote = str(ref["quote"])
+    return any(quote in text for text in texts) and not any(
+        harmless(quote) in harmless(text) for text in texts
+    )
 
 
 def _kept(reply: Mapping[str, Any]) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:

@@ -137,6 +137,18 @@ def test_quotes_of_an_excerpt_stand_in_its_spans(held: Meetings, data: st.DataOb
     assert (given_one, made) == held.excerpts(to_jsonable_python(inputs), reply)
 
 
+def test_a_quote_that_begins_within_a_mark_is_left_out_with_its_claim(held: Meetings) -> None:
+    """The mark is broken up in the span, and half of one is none: such a quote would stand nowhere."""
+    inputs = held.reading("attack.txt")
+    (span,) = [each for each in inputs["spans"] if "```" in each.text][:1]
+    torn = span.text.index("```") + 1
+    reply = leaf(("said", span.span_id, span.text[torn : torn + 60]))
+    given_one, made = held.excerpts(inputs, reply)
+    shown = [each["text"] for each in given_one["spans"]]
+    assert all(any(ref["quote"] in text for text in shown) for ref in made["evidence"])
+    assert made["claim_count"] == len(made["claims"])
+
+
 # Harmless
 
 

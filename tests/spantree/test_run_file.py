@@ -232,7 +232,7 @@ def stopped_by(number: signal.Signals, file: Path, log: Path, least: int) -> tup
         time.sleep(0.02)
     process.send_signal(number)
     _, complained = process.communicate(timeout=PATIENCE)
-    return process.returncode, complained.splitlines()[-1]
+    return process.returncode, (complained.splitlines() or [""])[-1]
 
 
 def test_a_stopped_experiment_does_the_rest_only(trains: SmallSet, tmp_path: Path) -> None:

@@ -44,7 +44,7 @@ class Leaves:
     """The family of single readings: a log and a page of minutes by turns, with one question each."""
 
     name = "leaves"
-    does = "one short log or page of minutes a question, to train and measure readers"
+    does = "one short log or page of minutes each, to train readers on"
     takes_files = False
 
     def drafts(self, order: Order) -> Iterator[Draft]:
