@@ -8,7 +8,7 @@ import asyncio
 import copy
 import threading
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Awaitable, Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from typing import Any, Self
 
@@ -78,8 +78,8 @@ class Purse:
                 with suppress(RuntimeError):  # it has just come to its end
                     loop.call_soon_threadsafe(task.cancel)
 
-    async def watched(self, work: Any) -> Any:
-        """Await something that `stop` cancels."""
+    async def watched(self, start: Callable[[], Awaitable[SampleRecord]]) -> SampleRecord:
+        """Start and await something that `stop` cancels; not started where everything has stopped."""
         task = asyncio.current_task()
         assert task is not None
         running = asyncio.get_running_loop(), task
@@ -87,7 +87,7 @@ class Purse:
             self._running.add(running)
         try:
             self.check()
-            return await work
+            return await start()
         finally:
             with self._lock:
                 self._running.discard(running)
@@ -195,8 +195,9 @@ class Training:
         sample = Sample(program.name, question, 1)
         trace: list[Any] = []
         with dspy.context(trace=trace, max_trace_size=_TRACE):
-            work = self._executor.run(sample, lambda: program, corpus)
-            record: SampleRecord = run_sync(self.purse.watched(work))
+            record = run_sync(
+                self.purse.watched(lambda: self._executor.run(sample, lambda: program, corpus))
+            )
         if record.answer is not None:
             record = record.model_copy(update={"score": score(question, record.answer, corpus)})
         names = {id(each): name for name, each in predictors_of(program).items()}

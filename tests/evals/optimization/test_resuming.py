@@ -1,17 +1,22 @@
 """An optimization that was stopped goes on to where it would have come, and asks nothing twice."""
 
+import asyncio
 import json
 import os
 import shutil
 import signal
+from collections.abc import Awaitable
 from pathlib import Path
 
 import pytest
 
+from evals.log import SampleRecord
 from evals.objective import Objective
 from evals.optimization import OPTIMIZERS, Moment, read_optimization
+from evals.optimization.halt import Halt
 from evals.optimization.proposals import PROPOSALS
 from evals.optimization.rollouts import ROLLOUTS
+from evals.optimization.trainee import Purse
 from programs.baselines import MapReduce, Retrieve
 from runtime.errors import RunError
 from tests.evals.optimization.classroom import Classroom, counted, told
@@ -155,3 +160,20 @@ def test_an_interrupt_keeps_the_best_candidate_and_goes_on_later(
     assert told(room.optimize(plan, tmp_path / "out")) == told(
         room.optimize(plan, tmp_path / "whole")
     )
+
+
+def test_what_has_stopped_starts_nothing() -> None:
+    """An interrupt between taking a rollout and running it leaves nothing behind that was begun and never awaited."""
+    purse, started = Purse(0), []
+
+    async def work() -> SampleRecord:
+        raise AssertionError("it was started")
+
+    def start() -> Awaitable[SampleRecord]:
+        started.append(True)
+        return work()
+
+    purse.stop()
+    with pytest.raises(Halt):
+        asyncio.run(purse.watched(start))
+    assert started == []
