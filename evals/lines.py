@@ -4,14 +4,19 @@ A line that a kill cut in half has no line break at its end: it is taken off whe
 writes a folder at a time: it holds a lock that the operating system lets go of when the process dies.
 """
 
+import json
 import os
 import sqlite3
 import threading
 from contextlib import suppress
 from pathlib import Path
+from typing import TypeVar
+
+from pydantic import BaseModel
 
 from runtime.errors import RunError
 
+Row = TypeVar("Row", bound=BaseModel)
 LOCK = ".lock"
 
 
@@ -52,6 +57,29 @@ class LineFile:
         while left:
             left = left[self._file.write(left) :]
         os.fsync(self._file.fileno())
+
+
+def read_rows(path: Path, of: type[Row], what: str, lost: str) -> list[Row]:
+    """All whole lines of a file of JSON lines; none where there is no file. What has no line break does not count.
+
+    Raises RunError for a line that is no such row: `what` it is to be, and what is `lost` and done again without it.
+    """
+    raw = path.read_bytes() if path.exists() else b""
+    return [
+        parsed_row(line, of, path, number, what, lost)
+        for number, line in enumerate(raw.split(b"\n")[:-1], start=1)
+    ]
+
+
+def parsed_row(line: bytes, of: type[Row], path: Path, number: int, what: str, lost: str) -> Row:
+    """A line of a file as a row. Raises RunError if it is none."""
+    try:
+        return of.model_validate(json.loads(line))
+    except ValueError as error:
+        raise RunError(
+            f"{path} is damaged: line {number} is no {what}",
+            hint=f"remove that line to have {lost}",
+        ) from error
 
 
 def locked(folder: Path, doing: str) -> sqlite3.Connection:

@@ -16,11 +16,11 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import BaseModel, ConfigDict
 
+from evals.lines import Row, parsed_row
 from evals.manifest import Manifest, read_manifest
 from evals.score import SampleScore
-from runtime.errors import RunError
 
 SAMPLES = "samples.jsonl"
 SCORES = "scores.jsonl"
@@ -268,11 +268,5 @@ def _rescored(
     return record if row is None else record.model_copy(update={"score": row.score})
 
 
-def _row(of: Any, line: bytes, path: Path, number: int) -> Any:
-    try:
-        return of.model_validate(json.loads(line))
-    except (ValueError, ValidationError) as error:
-        raise RunError(
-            f"{path} is damaged: line {number} is no {of.__name__}",
-            hint="remove that line to have its sample evaluated again",
-        ) from error
+def _row(of: type[Row], line: bytes, path: Path, number: int) -> Row:
+    return parsed_row(line, of, path, number, of.__name__, "its sample evaluated again")

@@ -37,7 +37,7 @@ from evals.optimization.results import (
     Outcome,
     Stopped,
     read_optimization,
-    test_folder,
+    tested_folder,
     write_outcome,
 )
 from evals.optimization.rollouts import ROLLOUTS, Rollout, RolloutLog
@@ -232,8 +232,7 @@ class _Work:
         validation = self._examples(splits.validation)
         purse.limit(self._manifest.budget)
         self._run(trainee, validation)
-        # The winners must still be run on all validation questions, where the optimizer does not do so itself.
-        kept = len(validation) if plan.optimizer in ("bootstrap", "simba") else 0
+        kept = plan.kept_back(len(validation))
         self._enter("search")
         purse.limit(self._manifest.budget - kept)
         searching = trainee.deepcopy()
@@ -315,7 +314,7 @@ class _Work:
             {name: partial(self._built, each) for name, each in chosen.items()},
             tested,
             self._corpora,
-            test_folder(self._out, after.id),
+            tested_folder(self._out, after.id),
             plan=EvaluationPlan(seed=self._plan.seed),
             conduct=Conduct(
                 concurrency=self._plan.threads,

@@ -16,8 +16,14 @@ REFLECTING: frozenset[OptimizerName] = frozenset(("gepa", "mipro", "simba"))
 """Those that have instructions written by a model."""
 TAUGHT: frozenset[OptimizerName] = frozenset(("mipro", "bootstrap", "bootstrap-rs"))
 """Those whose demos may come from a teacher."""
+DEMOS_ALONE: frozenset[OptimizerName] = frozenset(("bootstrap", "bootstrap-rs"))
+"""Those that change demos and nothing else."""
+UNVALIDATED: frozenset[OptimizerName] = frozenset(("bootstrap", "simba"))
+"""Those that do not run what they prefer on all validation questions themselves."""
 MINIBATCH = 3
 """Questions on which GEPA compares a candidate with its parent before it runs it on all."""
+SIMBA_BATCH = 8
+"""Train questions of one step of SIMBA, where no other number is asked for."""
 
 
 @dataclass(frozen=True)
@@ -73,7 +79,7 @@ class Plan:
             raise UserError(
                 f"{self.optimizer} takes no teacher", hint=f"these do: {', '.join(sorted(TAUGHT))}"
             )
-        if self.max_demos < 1 and self.optimizer in ("bootstrap", "bootstrap-rs"):
+        if self.max_demos < 1 and self.optimizer in DEMOS_ALONE:
             raise UserError(
                 f"{self.optimizer} changes demos and nothing else, and none are allowed",
                 hint="allow one or more: --max-demos N",
@@ -116,6 +122,10 @@ class Plan:
             )
         return self.budget
 
+    def kept_back(self, validation: int) -> int:
+        """Rollouts of the budget that the optimizer is not given: those of its winner on the validation questions."""
+        return validation if self.optimizer in UNVALIDATED else 0
+
     def least(self, train: int, validation: int) -> int:
         """Rollouts that it takes to try one candidate: the program as it was given, what the candidate is made from,
         and the candidate."""
@@ -137,7 +147,3 @@ class Plan:
             "simba": 2 * min(SIMBA_BATCH, train) + validation // 2,
         }
         return validation + self.candidates * each[self.optimizer] + validation
-
-
-SIMBA_BATCH = 8
-"""Train questions of one step of SIMBA, where no other number is asked for."""

@@ -17,13 +17,12 @@ from typing import Any
 import dspy
 from dspy import lm15
 from dspy.clients.backend_selection import CLIENT_KEYS
-from pydantic import ValidationError
 from pydantic_core import to_jsonable_python
 
-from evals.lines import LineFile
+from evals.lines import LineFile, read_rows
 from evals.log import LogRow, line_of
 from evals.optimization.halt import Halt, no_exceptions
-from runtime.errors import ModelError, RunError, StepError
+from runtime.errors import ModelError, StepError
 from runtime.ledger import Usage
 from runtime.models.failures import translated
 from runtime.models.meter import Meter, estimated_tokens
@@ -46,6 +45,7 @@ class Proposal(LogRow):
     time: int
     prompt: str
     reply: str
+    finish_reason: lm15.FinishReason = "stop"
     usage: Usage
     seconds: float
 
@@ -89,7 +89,7 @@ class ReflectionEngine:
         usage = lm15.Usage(
             input_tokens=made.usage.input_tokens, output_tokens=made.usage.output_tokens
         )
-        return respond(request, made.reply, usage=usage)
+        return respond(request, made.reply, finish_reason=made.finish_reason, usage=usage)
 
     def lm(self) -> dspy.LM:
         """This engine as an LM that optimizers take, with the settings of the model that is asked."""
@@ -115,13 +115,14 @@ class ReflectionEngine:
     def _asked(self, request: lm15.Request, key: tuple[str, int]) -> Proposal:
         prompt = PromptRequest.parse(request).prompt
         begun = time.monotonic()
-        reply, usage = self._reply(request, estimated_tokens(len(prompt.encode())))
+        response, usage = self._reply(request, estimated_tokens(len(prompt.encode())))
         digest, number = key
         made = Proposal(
             request=digest,
             time=number,
             prompt=prompt,
-            reply=reply,
+            reply=response.message.text or "",
+            finish_reason=response.finish_reason,
             usage=usage,
             seconds=time.monotonic() - begun,
         )
@@ -129,7 +130,7 @@ class ReflectionEngine:
         self._kept[key] = made
         return made
 
-    def _reply(self, request: lm15.Request, estimate: int) -> tuple[str, Usage]:
+    def _reply(self, request: lm15.Request, estimate: int) -> tuple[lm15.Response, Usage]:
         """What the model replies, and what that used; tried again where the service may have recovered.
 
         A model that cannot be asked ends the optimization: an optimizer would go on without proposals.
@@ -143,15 +144,11 @@ class ReflectionEngine:
             except Exception as error:
                 usage += meter.usage(attempt=attempt)
                 failure = translated(error, custom_engine=meter.custom_engine)
-                if (
-                    isinstance(failure.error, StepError)
-                    and attempt < ATTEMPTS
-                    and failure.transient
-                ):
-                    time.sleep(self._pause * 2 ** (attempt - 1))
-                    continue
-                raise Halt("error", _told(self._lm.model, failure.error)) from error
-            return response.message.text or "", usage + meter.usage(attempt=attempt)
+                if attempt == ATTEMPTS or not failure.transient:
+                    raise Halt("error", _told(self._lm.model, failure.error)) from error
+                time.sleep(self._pause * 2 ** (attempt - 1))
+            else:
+                return response, usage + meter.usage(attempt=attempt)
         raise AssertionError("the last attempt returns or raises")
 
 
@@ -166,17 +163,7 @@ def _told(model: str, error: BaseException) -> BaseException:
 
 def read_proposals(path: Path) -> list[Proposal]:
     """All whole lines of a file. Raises RunError if one is damaged."""
-    raw = path.read_bytes() if path.exists() else b""
-    found = []
-    for number, line in enumerate(raw.split(b"\n")[:-1], start=1):
-        try:
-            found.append(Proposal.model_validate(json.loads(line)))
-        except (ValueError, ValidationError) as error:
-            raise RunError(
-                f"{path} is damaged: line {number} is no proposal",
-                hint="remove that line to have the model asked again",
-            ) from error
-    return found
+    return read_rows(path, Proposal, "proposal", "the model asked again")
 
 
 def _digest(request: lm15.Request) -> str:

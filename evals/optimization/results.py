@@ -99,11 +99,11 @@ def read_optimization(folder: Path) -> Optimized:
 
 def read_test(folder: Path, candidate: str) -> EvalLog | None:
     """The comparison of a candidate with the program as it was given, None where it was not made."""
-    place = test_folder(folder, candidate)
+    place = tested_folder(folder, candidate)
     return read_log(place) if (place / LOG_MANIFEST).exists() else None
 
 
-def test_folder(folder: Path, candidate: str) -> Path:
+def tested_folder(folder: Path, candidate: str) -> Path:
     """Where a candidate is compared with the program as it was given."""
     return folder / TEST / candidate
 

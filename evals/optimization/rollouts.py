@@ -4,18 +4,14 @@ DIR/rollouts.jsonl has one Rollout a line. What is there is never executed again
 its start, under the same seed, is given the same rollouts, and so comes to where it was without a call.
 """
 
-import json
 import threading
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
-from pydantic import ValidationError
-
 from evals.call_facts import CallFacts
-from evals.lines import LineFile
+from evals.lines import LineFile, read_rows
 from evals.log import LogRow, SampleRecord, line_of
-from runtime.errors import RunError
 
 ROLLOUTS = "rollouts.jsonl"
 
@@ -86,10 +82,6 @@ class RolloutLog:
     def __iter__(self) -> Iterator[Rollout]:
         return iter(list(self._kept.values()))
 
-    def get(self, key: RolloutKey) -> Rollout | None:
-        """The rollout of this key, if it was made."""
-        return self._kept.get(key)
-
     def once(self, key: RolloutKey, make: Callable[[], Rollout]) -> Rollout:
         """The rollout of this key, which is made if there is none; never twice, however many threads ask for it.
 
@@ -127,20 +119,9 @@ def read_all(path: Path) -> list[Rollout]:
 
     A line without an end does not count. Raises RunError if another one is damaged.
     """
-    raw = path.read_bytes() if path.exists() else b""
-    return [_row(line, path, number) for number, line in enumerate(raw.split(b"\n")[:-1], start=1)]
+    return read_rows(path, Rollout, "rollout", "its rollout made again")
 
 
 def of_candidate(rollouts: Iterable[Rollout], candidate: str) -> list[Rollout]:
     """The rollouts of a candidate under its own settings."""
     return [each for each in rollouts if each.candidate == candidate and not each.variation]
-
-
-def _row(line: bytes, path: Path, number: int) -> Rollout:
-    try:
-        return Rollout.model_validate(json.loads(line))
-    except (ValueError, ValidationError) as error:
-        raise RunError(
-            f"{path} is damaged: line {number} is no rollout",
-            hint="remove that line to have its rollout made again",
-        ) from error

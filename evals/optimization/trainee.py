@@ -8,8 +8,8 @@ import asyncio
 import copy
 import threading
 from collections import Counter
-from collections.abc import Awaitable, Callable, Iterator, Mapping
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any, Self
 
 import dspy
@@ -18,10 +18,10 @@ from data.questions import Question
 from evals.call_facts import call_facts
 from evals.excerpts import excerpt, excerpt_outputs
 from evals.executor import Executor, Sample
-from evals.log import SampleRecord
 from evals.optimization.board import TEACHER
 from evals.optimization.candidates import State
 from evals.optimization.halt import Halt, no_exceptions
+from evals.optimization.purse import Purse
 from evals.optimization.rollouts import Call, Rollout, RolloutLog
 from evals.run import Corpora
 from evals.score import score
@@ -30,67 +30,9 @@ from programs.program_state import predictors_of, state_hash, state_of
 from runtime.errors import RunError
 from runtime.predictions import append_to_trace, plain_outputs
 
-SELF = "program."
-"""Before the names of the program's predictors, as the trainee has them."""
 TOLERATED, TOLERATED_SHARE = 3, 0.2
 """Rollouts that may end in errors, and which share of all of them where that is more."""
 _TRACE = 10_000
-
-
-class Purse:
-    """How many rollouts may be made in all. Safe from several threads."""
-
-    def __init__(self, made: int) -> None:
-        self._made = made
-        self._limit: int | None = None
-        self._stopped = self._searched = False
-        self._running: set[tuple[asyncio.AbstractEventLoop, asyncio.Task[Any]]] = set()
-        self._lock = threading.Lock()
-
-    def limit(self, rollouts: int) -> None:
-        """From now on, allow no rollout beyond this number."""
-        self._limit = rollouts
-
-    def end_search(self) -> None:
-        """Allow the optimizer no more: threads that it left behind must not take what is kept for later."""
-        self._searched = True
-
-    def take(self, *, searches: bool = False) -> None:
-        """Take one rollout out, perhaps for the optimizer's search. Raises Halt when there is none left."""
-        self.check()
-        with self._lock:
-            if searches and self._searched:
-                raise Halt("budget")
-            if self._limit is not None and self._made >= self._limit:
-                raise Halt("budget")
-            self._made += 1
-
-    def check(self) -> None:
-        """Raise Halt if everything is to stop."""
-        if self._stopped:
-            raise Halt("interrupted")
-
-    def stop(self) -> None:
-        """Stop everything: no rollout begins, and those in flight are cancelled."""
-        with self._lock:
-            self._stopped = True
-            for loop, task in self._running:
-                with suppress(RuntimeError):  # it has just come to its end
-                    loop.call_soon_threadsafe(task.cancel)
-
-    async def watched(self, start: Callable[[], Awaitable[SampleRecord]]) -> SampleRecord:
-        """Start and await something that `stop` cancels; not started where everything has stopped."""
-        task = asyncio.current_task()
-        assert task is not None
-        running = asyncio.get_running_loop(), task
-        with self._lock:
-            self._running.add(running)
-        try:
-            self.check()
-            return await start()
-        finally:
-            with self._lock:
-                self._running.discard(running)
 
 
 class Training:
@@ -236,18 +178,26 @@ class Trainee(dspy.Module):
 
     def set_lm(self, lm: dspy.BaseLM) -> None:
         """Sample under other settings: an optimizer's copy of the main model says which, for the leaf model too."""
-        self._variation |= _variation_of(lm)
+        self._variation |= self._variation_of(lm)
 
     def get_lm(self) -> dspy.BaseLM | None:
         """The main model of the program."""
         return self.program.main_lm or dspy.settings.lm
 
+    def _variation_of(self, lm: dspy.BaseLM | None) -> dict[str, Any]:
+        """The settings by which an optimizer asks for another sample; nothing where they are the program's own."""
+        rollout, own = (
+            getattr(each, "kwargs", {}).get("rollout_id") for each in (lm, self.program.main_lm)
+        )
+        if lm is None or rollout in (None, own):
+            return {}
+        return {"rollout": rollout, "temperature": lm.kwargs.get("temperature")}
+
     def forward(self, question_id: str, question: str) -> dspy.Prediction:
         """The rollout on a question, its calls appended to the trace of the caller."""
-        variation = _variation_of(dspy.settings.lm) | self._variation
-        with (
-            no_exceptions()
-        ):  # a full disk, a listener that raises: no optimizer takes it for a score of 0
+        variation = self._variation_of(dspy.settings.lm) | self._variation
+        # A full disk, a listener that raises: no optimizer takes it for a score of 0.
+        with no_exceptions():
             rollout = self._training.rollout(
                 self.program, question_id, variation, searches=self.searches
             )
@@ -259,14 +209,6 @@ class Trainee(dspy.Module):
         return dspy.Prediction(
             rollout=rollout, answer=answer.get("text", ""), outcome=answer.get("outcome", "error")
         )
-
-
-def _variation_of(lm: dspy.BaseLM | None) -> dict[str, Any]:
-    """The settings by which an optimizer asks for another sample; nothing for its first one."""
-    kwargs = getattr(lm, "kwargs", {})
-    if kwargs.get("rollout_id") is None:
-        return {}
-    return {"rollout": kwargs["rollout_id"], "temperature": kwargs.get("temperature")}
 
 
 def _varied(program: Program, variation: Mapping[str, Any]) -> Program:
