@@ -76,5 +76,5 @@ def _check(
     if found:
         raise QuestionSetError(
             f"the splits of {made.name} share documents: {found[0].message}",
-            hint="see them all with spantree sets lint; build the set with --splits to have them dealt out",
+            hint="see them all with spantree sets lint; build the set with --split to have them dealt out",
         )

@@ -232,6 +232,12 @@ def test_two_threads_that_ask_for_the_same_rollout_make_one(tmp_path: Path) -> N
         ({"threshold": 0.0}, "above 0"),
         ({"options": {"temperature": 3}}, "option"),
         ({"options": {"num_threads": 3}}, "option"),
+        ({"options": {"max_rounds": "two"}}, "max_rounds of bootstrap is 'two'"),
+        ({"options": {"max_rounds": 0}}, "at least 1"),
+        ({"options": {"teacher_settings": {}}}, "for programs that call DSPy themselves"),
+        ({"threads": 0}, "threads is 0"),
+        ({"max_demos": -1}, "none are allowed"),
+        ({"test_limit": 0}, "test_limit is 0"),
     ],
 )
 def test_a_mistake_in_the_plan_is_told_before_anything_is_done(

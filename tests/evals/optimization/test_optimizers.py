@@ -7,7 +7,7 @@ import pytest
 from evals.optimization import OPTIMIZERS, Optimized
 from evals.optimization.candidates import State
 from programs.base import Program
-from programs.baselines import MapReduce, Retrieve
+from programs.baselines import ChainOfThought, MapReduce, ReAct, Retrieve
 from programs.program_state import state_of
 from programs.recursive import Recursive
 from programs.rlm import RLM
@@ -90,6 +90,23 @@ def test_each_optimizer_runs_on_each_program_and_changes_what_it_should(
     )
     assert found.spent.calls == engine.calls - tested
     assert found.spent.reflection_calls == reflecting.calls
+
+
+@pytest.mark.parametrize("optimizer", ["gepa", "bootstrap"])
+@pytest.mark.parametrize("name", ["cot", "react", "rlm:repl"])
+def test_programs_with_loops_and_thoughts_of_dspys_own_can_be_optimized(
+    room: Classroom, tmp_path: Path, optimizer: str, name: str
+) -> None:
+    """Predictors that DSPy holds (a thought before a quote, its tool loop, its cells of code) are seen and changed."""
+    lm, _ = counted("pupil")
+    made: dict[str, Program] = {
+        "cot": ChainOfThought(lm=lm),
+        "react": ReAct(lm=lm),
+        "rlm:repl": RLM(lm=lm, action_space="repl"),
+    }
+    plan = room.plan(optimizer, budget=26, train_limit=4, validation_limit=3, test_limit=1)
+    found = room.optimize(plan, tmp_path / "out", program=made[name])
+    assert set() < all_changes(found) <= CHANGES[optimizer]
 
 
 @pytest.mark.parametrize("optimizer", OPTIMIZERS)

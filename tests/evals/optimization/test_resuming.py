@@ -7,18 +7,21 @@ import shutil
 import signal
 from collections.abc import Awaitable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from evals.log import SampleRecord
 from evals.objective import Objective
-from evals.optimization import OPTIMIZERS, Moment, read_optimization
+from evals.optimization import OPTIMIZERS, Moment, optimize, read_optimization
 from evals.optimization.halt import Halt
 from evals.optimization.proposals import PROPOSALS
+from evals.optimization.purse import Purse
 from evals.optimization.rollouts import ROLLOUTS
-from evals.optimization.trainee import Purse
 from programs.baselines import MapReduce, Retrieve
 from runtime.errors import RunError
+from runtime.limits import Limits
+from runtime.models.make import make_lm
 from tests.evals.optimization.classroom import Classroom, counted, told
 
 
@@ -86,6 +89,39 @@ def test_a_larger_budget_goes_on_from_what_is_there(
     assert (tmp_path / "out" / ROLLOUTS).read_bytes().startswith(lines)
     assert len(lines.splitlines()) == short.rollouts <= 18
     assert short.rollouts < longer.rollouts <= 60
+
+
+@pytest.mark.parametrize("part", ["teacher", "reflection", "limits", "leaf_characters", "versions"])
+def test_whatever_makes_it_another_one_is_refused(
+    room: Classroom, tmp_path: Path, part: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Other models, limits, settings of the program or versions of the libraries are another optimization too."""
+
+    def work(**other: Any) -> None:
+        lm = make_lm("extractive")
+        given: dict[str, Any] = {
+            "teacher": MapReduce(lm=lm),
+            "reflection_lm": make_lm("coach"),
+            "program": MapReduce(lm=lm),
+        }
+        given |= other
+        program = given.pop("program")
+        plan = room.plan("mipro", test_limit=1, budget=20)
+        optimize(program, room.made, room.corpora, tmp_path / "out", plan, **given)
+
+    work()
+    lm = make_lm("extractive")
+    others: dict[str, dict[str, Any]] = {
+        "teacher": {"teacher": MapReduce(lm=make_lm("pupil"))},
+        "reflection": {"reflection_lm": make_lm("pupil")},
+        "limits": {"program": MapReduce(lm=lm, limits=Limits(calls=90))},
+        "leaf_characters": {"program": MapReduce(lm=lm, leaf_characters=4_000)},
+        "versions": {},
+    }
+    if part == "versions":
+        monkeypatch.setattr("evals.optimization.driver.versions", lambda: {"dspy": "3.9.0"})
+    with pytest.raises(RunError, match="holds another optimization"):
+        work(**others[part])
 
 
 @pytest.mark.parametrize("change", ["seed", "objective", "optimizer", "program", "set", "limit"])
