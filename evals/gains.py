@@ -17,11 +17,10 @@ from evals.measures import MEASURES, Measure
 from evals.objective import Objective, grade
 from evals.optimization.results import Optimized
 from evals.optimization.rollouts import ROLLOUTS, of_candidate, read_rollouts
+from evals.picks import SCORE
 from evals.results import ProgramResult, results
 
 BEFORE, AFTER = "before", "after"
-SCORE = "score"
-"""The name of the measure that was optimized, beside those that every evaluation has."""
 
 
 @dataclass(frozen=True)

@@ -6,8 +6,9 @@ It is written before the first sample. A folder whose manifest says something el
 import hashlib
 import json
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
@@ -18,6 +19,24 @@ MANIFEST = "manifest.json"
 SCHEMA = 1
 _SHOWN = 60
 _TOLD = 5
+_M = TypeVar("_M", bound=BaseModel)
+
+
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """What a folder with a manifest is of, in words: its `name`, what it `holds`, the verb that `made` it.
+
+    `do` is what one does to begin another one.
+    """
+
+    name: str
+    holds: str
+    made: str
+    do: str
+
+
+EVALUATION = Kind("evaluation", "evaluation log", "eval", "evaluate")
+OPTIMIZATION = Kind("optimization", "optimization", "optimize", "optimize")
 
 
 class Part(BaseModel):
@@ -89,32 +108,42 @@ class Manifest(Part):
         return len(self.questions) * len(self.programs) * self.epochs
 
 
-def write_manifest(folder: Path, manifest: Manifest) -> None:
-    """Write the manifest of a log, whole or not at all."""
+def write_manifest(folder: Path, manifest: BaseModel) -> None:
+    """Write the manifest of a folder, whole or not at all."""
     text = json.dumps(manifest.model_dump(mode="json"), ensure_ascii=False, indent=1)
     write_atomically(folder / MANIFEST, text.encode("utf-8", "backslashreplace") + b"\n")
 
 
 def read_manifest(folder: Path) -> Manifest:
     """The manifest of a log. Raises RunError when there is none, it is damaged, or of a newer version."""
+    return read_as(Manifest, folder, EVALUATION)
+
+
+def read_as(of: type[_M], folder: Path, kind: Kind) -> _M:
+    """The manifest of a folder of some kind. It has a `schema_version`, whose default is the newest there is.
+
+    Raises RunError when there is none, it is damaged, or of a newer version.
+    """
     path = folder / MANIFEST
     try:
         content = json.loads(path.read_bytes())
     except (FileNotFoundError, NotADirectoryError) as error:
         raise RunError(
-            f"there is no evaluation log in {folder}", hint="name a folder that spantree eval made"
+            f"there is no {kind.holds} in {folder}",
+            hint=f"name a folder that spantree {kind.made} made",
         ) from error
     except ValueError as error:
         raise RunError(
-            f"{path} is damaged: {error}", hint="evaluate into another folder"
+            f"{path} is damaged: {error}", hint=f"{kind.do} into another folder"
         ) from error
-    if isinstance(content, dict) and content.get("schema_version", 0) > SCHEMA:
+    newest = of.model_fields["schema_version"].default
+    if isinstance(content, dict) and content.get("schema_version", 0) > newest:
         raise RunError(f"{path} is of a newer version", hint="update spantree to read it")
     try:
-        return Manifest.model_validate(content)
+        return of.model_validate(content)
     except ValidationError as error:
         raise RunError(
-            f"{path} is no manifest of an evaluation", hint="name another folder"
+            f"{path} is no manifest of an {kind.name}", hint="name another folder"
         ) from error
 
 

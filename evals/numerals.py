@@ -44,6 +44,11 @@ def compact(value: float | None) -> str:
     return number(value)
 
 
+def changed(value: float | None) -> str:
+    """A difference of numbers, in few characters, with its sign."""
+    return f"+{compact(value)}" if value and value > 0 else compact(value)
+
+
 def probability(p: float | None) -> str:
     """A p-value with the digits that mean something."""
     if p is None:

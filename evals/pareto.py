@@ -6,8 +6,11 @@ decides nothing. A point whose quality is undefined is on no front and beats nob
 """
 
 import math
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
+from typing import TypeVar
+
+_T = TypeVar("_T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +41,15 @@ def front(points: Sequence[Point], by: Collection[str] | None = None) -> tuple[P
         for each in points
         if each.quality is not None and not any(_beats(other, each, counted) for other in points)
     )
+
+
+def unbeaten(items: Sequence[_T], place: Callable[[_T], tuple[float, float]]) -> list[_T]:
+    """The items that no other one beats by the cost and the quality that `place` gives, in their order."""
+    points = [
+        Point(str(at), quality, {"cost": cost})
+        for at, (cost, quality) in enumerate(map(place, items))
+    ]
+    return [items[int(each.name)] for each in front(points)]
 
 
 def shortfall(point: Point, points: Sequence[Point], by: Collection[str] | None = None) -> float:

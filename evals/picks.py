@@ -6,14 +6,15 @@ Only candidates that were run on all validation questions can be picked: a mean 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from evals.objective import COMPONENTS
+from evals.objective import NOTHING
 from evals.optimization.candidates import Candidate
 from evals.pareto import Point, front
 from runtime.errors import LimitsError, RunError, UserError
 
 SCORE = "score"
-OBJECTIVES = (SCORE, *COMPONENTS, "coverage", "economy")
-"""What a candidate can be picked by: the score that was optimized, or one of its objectives."""
+"""The name of what was optimized, beside those of its objectives."""
+_QUALITIES = (SCORE, *NOTHING)
+"""What a candidate can be picked by."""
 COSTS = ("tokens", "calls", "cost_usd", "seconds")
 """Means a question, by which candidates of equal quality are told apart: the first one first."""
 
@@ -32,9 +33,9 @@ class Wish:
 
     def check(self) -> None:
         """Raise UserError for what can be seen to be wrong before anything is read."""
-        if self.objective not in OBJECTIVES:
+        if self.objective not in _QUALITIES:
             raise UserError(
-                f"there is no objective {self.objective!r}", hint=f"one of: {', '.join(OBJECTIVES)}"
+                f"there is no objective {self.objective!r}", hint=f"one of: {', '.join(_QUALITIES)}"
             )
         if self.by not in COSTS:
             raise UserError(f"there is no cost {self.by!r}", hint=f"one of: {', '.join(COSTS)}")

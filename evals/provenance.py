@@ -2,11 +2,9 @@
 
 import hashlib
 import json
-import platform
 import subprocess
 from functools import cache
 from importlib import import_module
-from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
@@ -14,26 +12,20 @@ import dspy
 
 from evals.manifest import ProgramIdentity
 from programs.base import Program
+from programs.bundle_signatures import told_fields
+from programs.program_state import predictors_of
+from runtime.models.facts import told_parameters
+from runtime.versions import installed_versions
 
 _ROOMS = ("programs", "data", "runtime", "signatures")
 """The packages that make an answer. Scores can be computed again, so that evals is not among them."""
 _LIBRARIES = ("spantree", "dspy", "pydantic", "pyarrow", "bm25s")
-_SECRETS = ("key", "token", "secret", "password", "credential", "header")
-_NO_SECRETS = ("max_tokens", "max_completion_tokens")
-_TOLD = ("__dspy_field_type", "prefix", "desc")
-"""What a model is told about a field, besides its name and type."""
 _GIT_SECONDS = 10
 
 
-def library_versions() -> dict[str, str]:
-    """The versions of what an answer depends on, Python included."""
-    found = {"python": platform.python_version()}
-    for name in _LIBRARIES:
-        try:
-            found[name] = version(name)
-        except PackageNotFoundError:
-            found[name] = "not installed"
-    return found
+def library_versions(*more: str) -> dict[str, str]:
+    """The versions of what an answer depends on, Python included, and of more libraries."""
+    return installed_versions((*_LIBRARIES, *more))
 
 
 @cache
@@ -73,7 +65,7 @@ def _git(root: Path, *words: str) -> str | None:
 
 def program_identity(program: Program) -> ProgramIdentity:
     """What makes a program the same one. Keys and other secrets of a model are left out."""
-    predictors = dict(program.named_predictors())
+    predictors = predictors_of(program)
     state = {name: _state(each) for name, each in predictors.items()}
     signatures = {name: _signature(each.signature) for name, each in predictors.items()}
     return ProgramIdentity(
@@ -96,24 +88,14 @@ def _state(predictor: Any) -> dict[str, Any]:
 
 
 def _signature(signature: Any) -> list[Any]:
-    fields = [
-        [
-            name,
-            repr(field.annotation),
-            *(str((field.json_schema_extra or {}).get(e)) for e in _TOLD),
-        ]
-        for name, field in signature.fields.items()
-    ]
-    return [signature.__name__, signature.instructions, fields]
+    return [signature.__name__, signature.instructions, told_fields(signature, repr)]
 
 
 def model_parameters(lm: dspy.BaseLM | None) -> dict[str, Any]:
     """The settings of a model, without keys and other secrets."""
-    kwargs = getattr(lm, "kwargs", {})
     return {
         name: value if isinstance(value, str | int | float | bool | None) else repr(value)
-        for name, value in sorted(kwargs.items())
-        if name in _NO_SECRETS or not any(secret in name.lower() for secret in _SECRETS)
+        for name, value in told_parameters(lm).items()
     }
 
 

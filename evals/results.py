@@ -5,6 +5,7 @@ Everything but `latency` follows from the answers alone: two evaluations under t
 
 import hashlib
 import json
+from collections.abc import Mapping
 from typing import Literal
 
 from pydantic import BaseModel, ConfigDict
@@ -126,6 +127,19 @@ def digest(log: EvalLog) -> str:
     return found.hexdigest()[:16]
 
 
+def estimated(contender: Contender, name: str, documents: Mapping[str, str]) -> Estimated:
+    """A measure of a program by its name, over the clusters of `documents`, by the seed of its evaluation."""
+    found = estimate(contender, MEASURES[name], documents, seed=contender.log.manifest.seed)
+    low, high = found.interval or (None, None)
+    return Estimated(
+        mean=found.mean,
+        low=low,
+        high=high,
+        questions=found.questions,
+        undefined=found.undefined,
+    )
+
+
 def latency(records: tuple[SampleRecord, ...]) -> Latency:
     """The seconds of those samples whose seconds say something."""
     done = [each for each in records if each.state == "done"]
@@ -160,7 +174,7 @@ def _program(entered: Contender, documents: dict[str, str]) -> ProgramResult:
         calls=sum(each.calls for each in (*scores, *spent)),
         tokens=sum(each.input_tokens + each.output_tokens for each in (*scores, *spent)),
         attempts_unaccounted=len(attempts) - len(spent),
-        estimates={name: _estimated(entered, name, documents) for name in SHOWN},
+        estimates={name: estimated(entered, name, documents) for name in SHOWN},
         support=support(scores, documents, seed=manifest.seed),
         summary=_timeless(
             summary(scores, epochs=manifest.epochs, errors=_kinds(errors, entered.log))
@@ -178,18 +192,6 @@ def _kinds(errors: list[SampleRecord], log: EvalLog) -> list[str | None]:
     }
     graded = (scores.get(each.question_id) for each in errors if each.question_id not in ungraded)
     return [each.kind if each else None for each in graded]
-
-
-def _estimated(entered: Contender, name: Shown, documents: dict[str, str]) -> Estimated:
-    found = estimate(entered, MEASURES[name], documents, seed=entered.log.manifest.seed)
-    low, high = found.interval or (None, None)
-    return Estimated(
-        mean=found.mean,
-        low=low,
-        high=high,
-        questions=found.questions,
-        undefined=found.undefined,
-    )
 
 
 def _timeless(found: Summary) -> Summary:

@@ -10,9 +10,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
+from evals.harmless import JOINER
 from programs.program_state import State
 
-_JOINER = "\u2060"
 _ESCAPE = re.compile(r'\\(?:u([0-9a-fA-F]{4})|(["\\/bfnrt]))')
 _SHORT = {"b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t"}
 _DEPTH = 3
@@ -53,7 +53,7 @@ def state_texts(state: State) -> list[StateText]:
 
 def bare(text: str) -> str:
     """A text without word joiners: in this form, texts and documents are compared."""
-    return text.replace(_JOINER, "")
+    return text.replace(JOINER, "")
 
 
 def forms(text: str) -> list[str]:

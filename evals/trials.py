@@ -10,11 +10,10 @@ from typing import Literal
 
 from evals.compare import compare
 from evals.contenders import Contender, clusters_of, contenders
-from evals.estimates import estimate
 from evals.log import EvalLog
 from evals.measures import MEASURES
 from evals.pareto import Point, front, shortfall
-from evals.results import Estimated, Row, Shown, digest
+from evals.results import Estimated, Row, Shown, digest, estimated
 from evals.stats import holm
 from evals.sweep import Configuration, Value
 
@@ -93,7 +92,7 @@ def trials(
     entered = contenders([log], [each.name for each in chosen])
     by_name = {each.program: each for each in entered}
     ordered = [by_name[each.name] for each in chosen]
-    means = _means(ordered, log.manifest.seed)
+    means = _means(ordered)
     gains = _gains(ordered, quality, log.manifest.seed)
     points = [_point(each.program, means[each.program], quality) for each in ordered]
     best = {cost: {each.name for each in front(points, by=(cost,))} for cost in COSTS}
@@ -127,24 +126,12 @@ def trials(
     )
 
 
-def _means(entered: Sequence[Contender], seed: int) -> dict[str, dict[str, Estimated]]:
+def _means(entered: Sequence[Contender]) -> dict[str, dict[str, Estimated]]:
     documents = clusters_of(entered)
     return {
-        each.program: {name: _mean(each, name, documents, seed) for name in _SHOWN}
+        each.program: {name: estimated(each, name, documents) for name in _SHOWN}
         for each in entered
     }
-
-
-def _mean(each: Contender, name: str, documents: Mapping[str, str], seed: int) -> Estimated:
-    found = estimate(each, MEASURES[name], documents, seed=seed)
-    low, high = found.interval or (None, None)
-    return Estimated(
-        mean=found.mean,
-        low=low,
-        high=high,
-        questions=found.questions,
-        undefined=found.undefined,
-    )
 
 
 def _point(name: str, means: Mapping[str, Estimated], quality: Shown) -> Point:

@@ -27,6 +27,7 @@ from runtime.frames import fold
 from runtime.journal import Journal, Lease, RunRecord
 from runtime.ledger import Ledger, Usage
 from runtime.limits import Limits
+from runtime.models.facts import shown_name
 
 T = TypeVar("T")
 MIN_STEPS = 2
@@ -282,8 +283,8 @@ class Program(dspy.Module, metaclass=AbstractModule):
         lm = self.main_lm or dspy.settings.lm
         leaf = self.leaf_lm or lm
         return {
-            "model": _shown_name(lm),
-            "leaf_model": _shown_name(leaf),
+            "model": shown_name(lm),
+            "leaf_model": shown_name(leaf),
             "api_base": str(lm.kwargs.get("api_base") or "") if lm is not None else "",
             "partitioner": self.partitioner,
             "leaf_characters": self.leaf_characters,
@@ -369,8 +370,3 @@ def predicted(finished: Finished) -> dspy.Prediction:
     """What a program returns for a run that has ended."""
     answer = Answer.model_validate(finished.answer)
     return dspy.Prediction(answer=answer, outcome=answer.outcome, run_id=answer.run_id)
-
-
-def _shown_name(lm: dspy.BaseLM | None) -> str:
-    """The name of a model as users know it."""
-    return "" if lm is None else lm.model.removeprefix("spantree/")

@@ -1,25 +1,22 @@
 """Bundle facts: what a bundle says about its program besides the state: how it is made, and where it comes from.
 
-No key, no address and no name of a class or a module is among them.
+No key, no address and no name of a class or a module is among them. The name of a model that is a file is its path.
 """
 
-import platform
-from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
 import dspy
 from pydantic import BaseModel, ConfigDict
 
 from runtime.limits import Limits
+from runtime.models.facts import shown_name, told_parameters
 from runtime.models.own_server import OwnServer
+from runtime.versions import installed_versions
 
 SCHEMA = 1
 Scalar = str | int | float | bool | None
 _LIBRARIES = ("spantree", "dspy", "pydantic")
-_SECRETS = ("key", "token", "secret", "password", "credential", "header")
 _ADDRESSES = ("api_base", "base_url", "model_list")
-_LENGTHS = ("max_tokens", "max_completion_tokens")
-"""The maximum of a reply: the second is what DSPy makes of it for models that reason."""
 NOT_KEPT = "(not kept)"
 """In place of a value that is no scalar: that it was set is noted, so that no model passes for the same without it."""
 
@@ -31,7 +28,11 @@ class Part(BaseModel):
 
 
 class ModelFacts(Part):
-    """A model by its name. `own_server`: it was behind an address, which is not kept."""
+    """A model by its name. `own_server`: it was behind an address, which is not kept.
+
+    A name that is a file (`scripted:FILE`, `local/PATH`) is kept as it was given: a relative path is found from the
+    same folder alone, and an absolute one tells where it lay. Whoever loads the bundle can give another model.
+    """
 
     name: str
     parameters: dict[str, Scalar] = {}
@@ -41,7 +42,7 @@ class ModelFacts(Part):
     def of(cls, lm: dspy.BaseLM) -> "ModelFacts":
         """What is kept of a model: parameters that are set, without keys and addresses."""
         return cls(
-            name=lm.model.removeprefix("spantree/"),
+            name=shown_name(lm),
             parameters=_parameters(lm),
             own_server=isinstance(lm, OwnServer) or any(lm.kwargs.get(e) for e in _ADDRESSES),
         )
@@ -106,20 +107,12 @@ class SavedState(Part):
 
 def versions() -> dict[str, str]:
     """The versions of what a loaded program depends on, Python included."""
-    found = {"python": platform.python_version()}
-    for name in _LIBRARIES:
-        try:
-            found[name] = version(name)
-        except PackageNotFoundError:
-            found[name] = "not installed"
-    return found
+    return installed_versions(_LIBRARIES)
 
 
 def _parameters(lm: dspy.BaseLM) -> dict[str, Scalar]:
     return {
         name: value if isinstance(value, str | int | float | bool) else NOT_KEPT
-        for name, value in sorted(lm.kwargs.items())
-        if value is not None
-        and name not in _ADDRESSES
-        and (name in _LENGTHS or not any(each in name.lower() for each in _SECRETS))
+        for name, value in told_parameters(lm).items()
+        if value is not None and name not in _ADDRESSES
     }

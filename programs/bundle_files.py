@@ -66,6 +66,11 @@ def read_files(folder: Path) -> tuple[Facts, dict[str, PredictorState]]:
     state = _parsed(state_path, raw)
     _check_schema(state_path, state)
     saved = _validated(state_path, SavedState, state)
+    if facts.signatures.keys() != saved.predictors.keys():
+        raise BundleError(
+            f"{facts_path} is damaged: its signatures are not those of the predictors in {STATE}",
+            hint=_DAMAGED,
+        )
     return facts, {
         name: {"instructions": each.instructions, "demos": each.demos}
         for name, each in saved.predictors.items()

@@ -6,6 +6,7 @@ model deep in a list is noticed; types of DSPy by their name, since its version 
 
 import hashlib
 import json
+from collections.abc import Callable
 from enum import Enum
 from types import UnionType
 from typing import Any, Literal, Union, get_args, get_origin
@@ -25,11 +26,16 @@ def signature_hashes(program: dspy.Module) -> dict[str, str]:
 
 
 def _hash(signature: Any) -> str:
-    fields = [
-        [name, _shape(field.annotation), *(str(_extra(field).get(each)) for each in _TOLD)]
+    fields = told_fields(signature, _shape)
+    return hashlib.sha256(json.dumps(fields).encode()).hexdigest()[:12]
+
+
+def told_fields(signature: Any, told: Callable[[Any], Any]) -> list[list[Any]]:
+    """What a model is told of each field: its name, its type as `told` tells it, and the rest."""
+    return [
+        [name, told(field.annotation), *(str(_extra(field).get(each)) for each in _TOLD)]
         for name, field in signature.fields.items()
     ]
-    return hashlib.sha256(json.dumps(fields).encode()).hexdigest()[:12]
 
 
 def _extra(field: Any) -> dict[str, Any]:

@@ -26,7 +26,6 @@ from programs.program_state import (
     PredictorState,
     apply_state,
     fitting,
-    misplaced,
     predictors_of,
     state_of,
 )
@@ -96,7 +95,6 @@ class Bundle:
             found.append(
                 f"{facts.program} was of version {facts.program_version}, and is of {program.version}"
             )
-        found += misplaced(program, self.state)
         hashes = signature_hashes(program)
         found += [
             f"the signature of {name} has changed"
@@ -104,7 +102,7 @@ class Bundle:
             if name in hashes and hashes[name] != each
         ]
         # All of it, also beside another reason: this is what is told of a load by force.
-        return list(dict.fromkeys([*found, *fitting(program, self.state)[1]]))
+        return [*found, *fitting(program, self.state)[1]]
 
 
 def save_bundle(

@@ -19,7 +19,7 @@ from pydantic_core import PydanticSerializationError, to_jsonable_python
 
 from runtime.errors import BundleError
 
-AUGMENTED = "augmented"
+_AUGMENTED = "augmented"
 _ANOTHER = "apply the state to the program that it is of"
 _LONE = re.compile("[\ud800-\udfff]")
 
@@ -78,7 +78,7 @@ def apply_state(program: dspy.Module, state: State) -> None:
     of its signature.
     """
     mine = predictors_of(program)
-    wrong = misplaced(program, state)
+    wrong = _misplaced(program, state)
     if wrong:
         raise BundleError("; ".join(wrong), hint=_ANOTHER)
     made = {
@@ -94,7 +94,7 @@ def state_hash(state: State) -> str:
     return hashlib.sha256(_dumped(state, sort_keys=True).encode()).hexdigest()[:12]
 
 
-def misplaced(program: dspy.Module, state: State) -> list[str]:
+def _misplaced(program: dspy.Module, state: State) -> list[str]:
     """Predictors that only the state or only the program has, each told in a few words."""
     mine = predictors_of(program)
     lacking = [f"the state has no predictor {name}" for name in mine if name not in state]
@@ -104,7 +104,7 @@ def misplaced(program: dspy.Module, state: State) -> list[str]:
 
 def fitting(program: dspy.Module, state: State) -> tuple[dict[str, PredictorState], list[str]]:
     """As much of a state as fits a program, filled up with the program's own, and what does not fit."""
-    left_out = misplaced(program, state)
+    left_out = _misplaced(program, state)
     made = state_of(program)
     for name, predictor in predictors_of(program).items():
         if name not in state:
@@ -126,7 +126,7 @@ def _state(name: str, predictor: dspy.Predict) -> PredictorState:
     demos = []
     for number, demo in enumerate(predictor.demos, 1):
         values = dict(demo)
-        kept = {each: values[each] for each in (*_held(signature), AUGMENTED) if each in values}
+        kept = {each: values[each] for each in (*_held(signature), _AUGMENTED) if each in values}
         try:
             demos.append(_whole(json.loads(_dumped(_plain(kept)))))
         except (ValueError, PydanticSerializationError) as error:
@@ -205,7 +205,7 @@ def _typed_demos(name: str, predictor: dspy.Predict, state: PredictorState) -> l
 def _typed(where: str, signature: Any, demo: Mapping[str, Any]) -> dspy.Example:
     """A demo with its values typed as the signature has them. Values that are None stay so."""
     fields = signature.fields
-    held = {*_held(signature), AUGMENTED}
+    held = {*_held(signature), _AUGMENTED}
     unknown = [name for name in demo if name not in held]
     if unknown:
         raise BundleError(
@@ -213,7 +213,7 @@ def _typed(where: str, signature: Any, demo: Mapping[str, Any]) -> dspy.Example:
         )
     values: dict[str, Any] = {}
     for name, value in demo.items():
-        if name == AUGMENTED or value is None:
+        if name == _AUGMENTED or value is None:
             values[name] = value
             continue
         try:

@@ -5,19 +5,23 @@ recorded there would be given to it as its own. The budget is none of it: more o
 """
 
 import hashlib
-import json
 from functools import cache
-from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
-from pydantic import ValidationError
-
-from data.store import write_atomically
-from evals.manifest import MANIFEST, Notes, Part, ProgramIdentity, SetIdentity, check_same
+from evals.manifest import (
+    MANIFEST,
+    OPTIMIZATION,
+    Notes,
+    Part,
+    ProgramIdentity,
+    SetIdentity,
+    check_same,
+    read_as,
+    write_manifest,
+)
 from evals.objective import Objective
 from evals.provenance import library_versions
-from runtime.errors import RunError
 
 SCHEMA = 1
 _LIBRARIES = ("gepa", "optuna", "numpy")
@@ -86,13 +90,7 @@ class OptimizationManifest(Part):
 
 def versions() -> dict[str, str]:
     """The versions of what a result depends on."""
-    found = library_versions()
-    for name in _LIBRARIES:
-        try:
-            found[name] = version(name)
-        except PackageNotFoundError:
-            found[name] = "not installed"
-    return found
+    return library_versions(*_LIBRARIES)
 
 
 @cache
@@ -119,30 +117,10 @@ def agreed(folder: Path, asked: OptimizationManifest) -> OptimizationManifest:
             folder, kept.model_copy(update=free), asked.model_copy(update=free), "optimization"
         )
         asked = kept.model_copy(update={"budget": asked.budget})
-    text = json.dumps(asked.model_dump(mode="json"), ensure_ascii=False, indent=1)
-    write_atomically(folder / MANIFEST, text.encode("utf-8", "backslashreplace") + b"\n")
+    write_manifest(folder, asked)
     return asked
 
 
 def read_manifest(folder: Path) -> OptimizationManifest:
     """The manifest of a folder. Raises RunError when there is none, it is damaged, or of a newer version."""
-    path = folder / MANIFEST
-    try:
-        content = json.loads(path.read_bytes())
-    except (FileNotFoundError, NotADirectoryError) as error:
-        raise RunError(
-            f"there is no optimization in {folder}",
-            hint="name a folder that spantree optimize made",
-        ) from error
-    except ValueError as error:
-        raise RunError(
-            f"{path} is damaged: {error}", hint="optimize into another folder"
-        ) from error
-    if isinstance(content, dict) and content.get("schema_version", 0) > SCHEMA:
-        raise RunError(f"{path} is of a newer version", hint="update spantree to read it")
-    try:
-        return OptimizationManifest.model_validate(content)
-    except ValidationError as error:
-        raise RunError(
-            f"{path} is no manifest of an optimization", hint="name another folder"
-        ) from error
+    return read_as(OptimizationManifest, folder, OPTIMIZATION)

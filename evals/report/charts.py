@@ -4,9 +4,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from evals import pareto
-from evals.report.plane import MARKERS, legend, plane, scale
-from evals.report.svg import FAINT, MUTED, inline, series_color
+from evals.pareto import unbeaten
+from evals.report.plane import MARKERS, front_line, legend, plane, scale
+from evals.report.svg import FAINT, inline, series_color
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -53,26 +53,14 @@ class Row:
 
 def frontier(points: Sequence[Point]) -> list[Point]:
     """The points that no other one beats: none is at least as good for less, or better for as much. By cost."""
-    plain = [
-        pareto.Point(str(at), each.quality.value, {"cost": each.cost})
-        for at, each in enumerate(points)
-    ]
-    best = [points[int(each.name)] for each in pareto.front(plain)]
+    best = unbeaten(points, lambda each: (each.cost, each.quality.value))
     return sorted(best, key=lambda each: (each.cost, each.label))
 
 
 def cost_against_quality(points: Sequence[Point], *, cost: str, quality: str) -> str:
     """Programs by cost and quality, with the line of those that no other one beats."""
     with plane(3.6) as (figure, axes):
-        best = frontier(points)
-        axes.step(
-            [each.cost for each in best],
-            [each.quality.value for each in best],
-            where="post",
-            color=MUTED,
-            linewidth=1.2,
-            zorder=1,
-        )
+        front_line(axes, [(each.cost, each.quality.value) for each in frontier(points)])
         for each in points:
             _dot(axes, each.cost, each.quality, each.series, each.label, vertical=True)
         scale(axes, [each.cost for each in points])

@@ -17,6 +17,7 @@ from evals.report.charts import (
     frontier,
     latency,
 )
+from evals.report.fronts import UNITS
 from evals.report.tables import REACH, Field
 from evals.report.text import shown
 
@@ -67,9 +68,7 @@ def _grouped(field: Field, name: str, measure: str) -> Markup:
 
 def _pareto(field: Field) -> list[Drawing]:
     priced = _is_priced(field.entered)
-    name, what = (
-        ("cost_usd", "US dollars a question") if priced else ("tokens", "tokens a question")
-    )
+    name = "cost_usd" if priced else "tokens"
     points = []
     for at, each in enumerate(field.entered):
         cost, quality = field.estimate(each, name), _point(field.estimate(each, "verified_correct"))
@@ -77,7 +76,7 @@ def _pareto(field: Field) -> list[Drawing]:
             points.append(Point(shown(each.label), at, cost.mean, quality))
     if not points:
         return []
-    drawn = cost_against_quality(points, cost=what, quality="verified correct")
+    drawn = cost_against_quality(points, cost=UNITS[name], quality="verified correct")
     best = ", ".join(each.label for each in frontier(points))
     told = f"On the line are the programs that no other one beats in both: {best}."
     if not priced:

@@ -3,20 +3,27 @@
 Filled marks are on the line. A name stands beside its point where there is room, and beside every point of the line.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from evals import pareto
+from evals.pareto import unbeaten
 from evals.report.labels import RADIUS, SIZE, Box, Named, is_beside, placed
-from evals.report.plane import MARKERS, legend, legend_columns, plane, scale
+from evals.report.plane import MARKERS, front_line, legend, legend_columns, plane, scale
 from evals.report.svg import INK, MUTED, inline, series_color
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
+UNITS: Mapping[str, str] = {
+    "calls": "calls a question",
+    "tokens": "tokens a question",
+    "seconds": "seconds a question",
+    "cost_usd": "US dollars a question",
+}
+"""What a cost is called on an axis."""
 _BEST = "best for its cost"
 _HIGH = 3.0
 _LINE = 0.2
@@ -48,10 +55,7 @@ class Axis:
 
 def best_of(marks: Sequence[Mark]) -> list[Mark]:
     """The marks that no other one beats, by cost."""
-    plain = [
-        pareto.Point(str(at), each.quality, {"cost": each.cost}) for at, each in enumerate(marks)
-    ]
-    best = [marks[int(each.name)] for each in pareto.front(plain)]
+    best = unbeaten(marks, lambda each: (each.cost, each.quality))
     return sorted(best, key=lambda each: (each.cost, each.quality, each.label))
 
 
@@ -64,15 +68,7 @@ def front_chart(name: str, marks: Sequence[Mark], axis: Axis, series: Sequence[s
     told = [_BEST, *filter(None, [*series, axis.ring])]
     lines = -(-len(told) // legend_columns(told))
     with plane(_HIGH + _LINE * lines) as (figure, axes):
-        axes.step(
-            [each.cost for each in best],
-            [each.quality for each in best],
-            where="post",
-            color=MUTED,
-            linewidth=1.2,
-            zorder=1,
-            label=_BEST,
-        )
+        front_line(axes, [(each.cost, each.quality) for each in best], _BEST)
         for at, group in enumerate(series):
             _group(axes, at, group, [each for each in marks if each.series == at], best)
         _rings(axes, [each for each in marks if each.ringed], axis.ring)

@@ -7,30 +7,26 @@ from markupsafe import Markup
 
 from evals.gains import Gain, gains
 from evals.measures import MEASURES
-from evals.numerals import NONE, compact, number, plural, probability, share, signed
+from evals.numerals import NONE, changed, compact, number, plural, probability, share, signed
+from evals.objective import COMPONENTS
 from evals.optimization.candidates import Candidate
 from evals.optimization.proposals import Proposal
 from evals.optimization.results import Optimized
 from evals.picks import COSTS, cost_of, on_front
 from evals.report.changes import Change, changes
 from evals.report.drawings import Drawing
-from evals.report.fronts import Axis, Mark, best_of, front_chart
+from evals.report.fronts import UNITS, Axis, Mark, best_of, front_chart
 from evals.report.rendering import still
 from evals.report.run_facts import Pairs
-from evals.report.tables import Cell, Line, Table
+from evals.report.tables import Cell, Line, Table, between
 from evals.report.text import cut, shown
 from evals.results import Estimated
 
-SHORT = 8
+_SHORT = 8
 _TEMPLATE = "optimization.html"
 _PROPOSALS = 60
 _PROMPT = 6_000
 _SERIES = ("as it was given", "tried")
-_AXES = {
-    "calls": "calls a question",
-    "tokens": "tokens a question",
-    "seconds": "seconds a question",
-}
 _PAIRED = (
     "score",
     "verified_correct",
@@ -97,10 +93,7 @@ def optimization_page(found: Optimized) -> OptimizationPage:
         candidates=_candidates(found),
         changes=changes(found.seed.state, found.best.state) if found.seed and found.best else (),
         proposals=tuple(_proposed(each, at) for at, each in enumerate(kept, start=left_out + 1)),
-        proposals_left_out=f"{plural(left_out, 'earlier reply') if left_out == 1 else f'{left_out:,} earlier replies'}"
-        " are left out: see proposals.jsonl."
-        if left_out
-        else "",
+        proposals_left_out=_left_out(left_out),
         facts=tuple(_facts(found)),
     )
 
@@ -131,7 +124,7 @@ def _verdict(found: Optimized, gained: Sequence[Gain]) -> tuple[str, str]:
     test = next((each for each in gained if each.split == "test"), None)
     if test is None or test.comparison is None:
         return (
-            f"Candidate {found.best.id[:SHORT]} is the best on the validation questions; it was not tested yet.",
+            f"Candidate {found.best.id[:_SHORT]} is the best on the validation questions; it was not tested yet.",
             "warn",
         )
     difference = test.comparison.of("verified_correct")
@@ -199,8 +192,7 @@ def _sides(gained: Sequence[Gain]) -> Table:
 
 
 def _estimated(found: Estimated) -> Cell:
-    bounds = "" if found.low is None else f"[{share(found.low)}, {share(found.high)}]"
-    return Cell(share(found.mean), bounds)
+    return Cell(share(found.mean), between(found.low, found.high))
 
 
 def _paired(gain: Gain) -> Table:
@@ -212,15 +204,12 @@ def _paired(gain: Gain) -> Table:
         if not each.pairs:
             continue
         unit = MEASURES[name].unit if name in MEASURES else "share"
-        write, change = (share, signed) if unit == "share" else (compact, _changed)
-        bounds = NONE
-        if each.interval is not None:
-            bounds = f"[{change(each.interval.low)}, {change(each.interval.high)}]"
+        write, change = (share, signed) if unit == "share" else (compact, changed)
         cells = (
             write(each.before),
             write(each.after),
             change(each.delta),
-            bounds,
+            between(*(each.interval or (None, None)), change) or NONE,
             probability(each.p),
             "" if each.p_holm is None else probability(each.p_holm),
             f"{each.pairs:,}",
@@ -233,23 +222,16 @@ def _paired(gain: Gain) -> Table:
     return Table(columns, tuple(rows), told[gain.split])
 
 
-def _changed(value: float | None) -> str:
-    return f"+{compact(value)}" if value and value > 0 else compact(value)
-
-
 def _charts(found: Optimized) -> Iterator[Drawing]:
-    names = dict(_AXES)
-    if any(each.cost_usd for each in found.candidates):
-        names["cost_usd"] = "US dollars a question"
-    for name, title in names.items():
+    for name, title in UNITS.items():
         marks = [
-            Mark(each.id[:SHORT], _series(each, found), cost, each.score, each == found.best)
+            Mark(each.id[:_SHORT], _series(each, found), cost, each.score, each == found.best)
             for each in found.candidates
             if each.complete
             and each.score is not None
             and (cost := cost_of(each, name)) is not None
         ]
-        if marks:
+        if marks and (name != "cost_usd" or _is_priced(found)):
             axis = Axis(title, "score, validation questions", "best score")
             best = ", ".join(each.label for each in best_of(marks))
             drawn = front_chart(f"front-{name}", marks, axis, _SERIES)
@@ -261,25 +243,23 @@ def _series(each: Candidate, found: Optimized) -> int:
 
 
 def _remark(each: Candidate, found: Optimized) -> str:
-    told = ["as it was given"] if each == found.seed else []
-    return ", ".join([*told, *(["best"] if each == found.best else [])])
+    told = ["as it was given" if each == found.seed else "", "best" if each == found.best else ""]
+    return ", ".join(filter(None, told))
+
+
+def _is_priced(found: Optimized) -> bool:
+    """Whether somebody paid a known price."""
+    return any(each.cost_usd for each in found.candidates)
 
 
 def _candidates(found: Optimized) -> Table:
     objectives = [
         name
-        for name in (
-            "verified_correct",
-            "correct",
-            "evidence_recall",
-            "citation_precision",
-            "supported",
-            "coverage",
-        )
+        for name in (*COMPONENTS, "coverage")
         if any(name in each.scores for each in found.candidates)
     ]
     titles = [each.replace("_", " ") for each in objectives]
-    priced = any(each.cost_usd for each in found.candidates)
+    priced = _is_priced(found)
     prices = ("USD",) if priced else ()
     columns = ("candidate", "run on", "score", *titles, "calls", "tokens", *prices, "seconds")
     costs = [
@@ -312,6 +292,13 @@ def _candidates(found: Optimized) -> Table:
         "Means over validation questions. On the front of a cost is what no other complete candidate beats in score and"
         " that cost.",
     )
+
+
+def _left_out(replies: int) -> str:
+    if not replies:
+        return ""
+    told = "1 earlier reply" if replies == 1 else f"{replies:,} earlier replies"
+    return f"{told} are left out: see proposals.jsonl."
 
 
 def _proposed(each: Proposal, at: int) -> Proposed:

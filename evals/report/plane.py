@@ -1,10 +1,11 @@
-"""Plane: what all charts are drawn on. One pair of axes, its scale of costs, its legend and its markers."""
+"""Plane: what all charts are drawn on. One pair of axes, its scale of costs, its legend, its markers, and the line of a
+front."""
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from evals.report.svg import INK, SETTINGS
+from evals.report.svg import INK, MUTED, SETTINGS
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -40,6 +41,21 @@ def scale(axes: "Axes", values: Sequence[float]) -> None:
     else:
         axes.set_xlim(0, max(values, default=1) * 1.08 or 1)
     axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.6g}"))
+
+
+def front_line(
+    axes: "Axes", corners: Sequence[tuple[float, float]], label: str | None = None
+) -> None:
+    """The line of what no other point beats, by cost: its corners have a cost and a quality."""
+    axes.step(
+        [cost for cost, _ in corners],
+        [quality for _, quality in corners],
+        where="post",
+        color=MUTED,
+        linewidth=1.2,
+        zorder=1,
+        label=label,
+    )
 
 
 def legend(figure: "Figure", axes: "Axes") -> None:

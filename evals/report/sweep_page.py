@@ -7,20 +7,15 @@ from markupsafe import Markup
 
 from evals.log import EvalLog
 from evals.measures import MEASURES
-from evals.numerals import NONE, compact, number, plural, probability, share, signed
+from evals.numerals import NONE, changed, compact, number, plural, probability, share, signed
 from evals.report.drawings import Drawing
-from evals.report.fronts import Axis, Mark, front_chart
+from evals.report.fronts import UNITS, Axis, Mark, front_chart
 from evals.report.rendering import still
 from evals.report.run_facts import Pairs
-from evals.report.tables import Cell, Line, Table
+from evals.report.tables import Cell, Line, Table, between
 from evals.report.text import cut, shown
 from evals.trials import COSTS, QUALITIES, Cost, Gain, Trial, Trials
 
-_UNITS: Mapping[Cost, str] = {
-    "tokens": "tokens a question",
-    "calls": "calls a question",
-    "seconds": "seconds a question",
-}
 _GROUPS = 8
 """Values of a parameter that are told apart by color at most."""
 
@@ -57,7 +52,7 @@ def sweep_page(found: Trials, log: EvalLog, drawn: Mapping[Cost, str]) -> SweepP
         charts=tuple(
             Drawing(
                 Markup(chart),
-                f"{quality} against {_UNITS[cost]}, means. Numbers are those of the table; filled marks are best for"
+                f"{quality} against {UNITS[cost]}, means. Numbers are those of the table; filled marks are best for"
                 " their cost.",
             )
             for cost, chart in drawn.items()
@@ -80,7 +75,7 @@ def _front(found: Trials, cost: Cost) -> str:
         Mark(str(each.number), series[each.number], spent, reached, ringed=not each.number)
         for each, spent, reached in _known(found, cost)
     ]
-    axis = Axis(_UNITS[cost], MEASURES[found.quality].title, "the default")
+    axis = Axis(UNITS[cost], MEASURES[found.quality].title, "the default")
     return front_chart(f"front-{cost}", marks, axis, groups)
 
 
@@ -129,7 +124,7 @@ def _verdict(found: Trials, cost: Cost) -> str:
     chance = "; both may be chance" if _may_be_0(quality_gain) and _may_be_0(cost_gain) else ""
     return (
         f"{against}: the default is behind {ahead.number}: {quality} {_paired(quality_gain, signed)},"
-        f" {cost} {_paired(cost_gain, change)} (paired){chance}."
+        f" {cost} {_paired(cost_gain, changed)} (paired){chance}."
     )
 
 
@@ -195,7 +190,7 @@ def _configurations(found: Trials) -> Table:
             "configuration",
             "samples",
             *(MEASURES[name].title for name in QUALITIES),
-            *(_UNITS[cost] for cost in COSTS),
+            *(UNITS[cost] for cost in COSTS),
             "best for its",
         ),
         tuple(
@@ -206,7 +201,7 @@ def _configurations(found: Trials) -> Table:
                     Cell(f"{each.samples:,}", f"{each.errors:,} errors" if each.errors else ""),
                     *(_measured(each, name, share) for name in QUALITIES),
                     *(_measured(each, name, compact) for name in COSTS),
-                    Cell(best_for(each) or NONE),
+                    Cell(_best_for(each) or NONE),
                 ),
             )
             for each in found.trials
@@ -214,7 +209,7 @@ def _configurations(found: Trials) -> Table:
     )
 
 
-def best_for(trial: Trial) -> str:
+def _best_for(trial: Trial) -> str:
     """The costs on whose front a configuration is."""
     return ", ".join(cost for cost in COSTS if trial.fronts[cost])
 
@@ -226,12 +221,7 @@ def _label(trial: Trial) -> str:
 
 def _measured(trial: Trial, name: str, write: Callable[[float | None], str]) -> Cell:
     found = trial.means[name]
-    bounds = (
-        f"[{write(found.low)}, {write(found.high)}]"
-        if found.low is not None and found.high is not None
-        else ""
-    )
-    return Cell(write(found.mean), bounds)
+    return Cell(write(found.mean), between(found.low, found.high, write))
 
 
 def _gains(found: Trials) -> Table:
@@ -244,7 +234,7 @@ def _gains(found: Trials) -> Table:
                 None,
                 (
                     *(
-                        _gained(each.gains[name], signed if name in QUALITIES else change)
+                        _gained(each.gains[name], signed if name in QUALITIES else changed)
                         for name in names
                     ),
                     Cell(probability(each.gains[found.quality].p_holm)),
@@ -258,17 +248,7 @@ def _gains(found: Trials) -> Table:
 
 
 def _gained(gain: Gain, write: Callable[[float | None], str]) -> Cell:
-    bounds = (
-        f"[{write(gain.low)}, {write(gain.high)}]"
-        if gain.low is not None and gain.high is not None
-        else ""
-    )
-    return Cell(write(gain.delta), bounds)
-
-
-def change(value: float | None) -> str:
-    """A difference of numbers, with its sign."""
-    return f"+{compact(value)}" if value and value > 0 else compact(value)
+    return Cell(write(gain.delta), between(gain.low, gain.high, write))
 
 
 def _method(found: Trials) -> tuple[str, ...]:

@@ -158,9 +158,14 @@ def _cell(found: Estimate, *, link: str = "", best: bool = False, bar: bool = Fa
 
 def bounds(found: Estimate, write: Callable[[float | None], str] = share) -> str:
     """An interval as it is written; nothing where it does not exist."""
-    if found.mean is None or found.interval is None:
-        return ""
-    return f"[{write(found.interval.low)}, {write(found.interval.high)}]"
+    return "" if found.mean is None else between(*(found.interval or (None, None)), write)
+
+
+def between(
+    low: float | None, high: float | None, write: Callable[[float | None], str] = share
+) -> str:
+    """The two ends of an interval as they are written; nothing where one does not exist."""
+    return "" if low is None or high is None else f"[{write(low)}, {write(high)}]"
 
 
 def _best(found: Sequence[Estimate], *, higher: bool) -> list[bool]:
@@ -202,7 +207,7 @@ def _supports(field: Field) -> list[Cell]:
     same = all(each.log.judge == field.entered[0].log.judge for each in field.entered)
     cells = []
     for each in found:
-        told = [] if each.low is None else [f"[{share(each.low)}, {share(each.high)}]"]
+        told = [ends] if (ends := between(each.low, each.high)) else []
         told += [f"{each.judged:,} judged"] if each.judged else []
         told += [f"{each.unjudged:,} unjudged"] if each.unjudged else []
         best = same and len(known) > 1 and each.rate == min(known)

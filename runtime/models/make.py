@@ -18,14 +18,13 @@ from dspy.clients.engines.lm15_engine import LM15Engine
 
 from runtime.errors import ModelError
 from runtime.models.failures import first_line
+from runtime.models.local.weights import PREFIX as LOCAL_PREFIX
 from runtime.models.own_server import OwnServer
 from runtime.models.scripted import load_script
 from runtime.models.simulated import SimulatedEngine, Weaknesses
 
 NAMES_HINT = "extractive (needs nothing), or a name such as openai/gpt-5-mini, anthropic/..., ollama_chat/llama3.2"
 _ADDRESS = re.compile(r"https?://[^\s/]", re.IGNORECASE)
-LOCAL = "local/"
-"""A small model in this process: runtime/models/local."""
 NO_KEY = "none"
 """Sent to a server of one's own that asks for no key."""
 
@@ -51,7 +50,7 @@ def make_lm(
     embedded = _embedded(name.strip())
     if embedded is not None:
         return embedded
-    if name.strip().startswith(LOCAL):
+    if name.strip().startswith(LOCAL_PREFIX):
         return _local(name.strip(), temperature=temperature, max_tokens=max_tokens, cache=cache)
     if api_base is not None and not _ADDRESS.match(api_base):
         raise ModelError(

@@ -24,7 +24,7 @@ ReplyFormat = Literal["json", "chat"]
 CHARACTERS_PER_TOKEN = 4
 
 _FIELD = re.compile(r"^\d+\. `(\w+)`", re.MULTILINE)
-_OUTPUTS_HEADER = "Your output fields are:"
+OUTPUTS_HEADER = "Your output fields are:"
 _LAYOUT_HEADER = "All interactions will be structured"
 _JSON_TAIL = "Respond with a JSON object in the following order of fields:"
 _CHAT_TAIL = "Respond with the corresponding output fields, starting with the field"
@@ -144,7 +144,7 @@ def _part_text(part: Any) -> str:
 
 def _declared_fields(system: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
     declared = system.partition(_LAYOUT_HEADER)[0]
-    inputs, _, outputs = declared.partition(_OUTPUTS_HEADER)
+    inputs, _, outputs = declared.partition(OUTPUTS_HEADER)
     return tuple(_FIELD.findall(inputs)), tuple(_FIELD.findall(outputs))
 
 

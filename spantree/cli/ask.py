@@ -1,10 +1,11 @@
 """The verb `ask`: a question over paths, answered with citations."""
 
+from dataclasses import replace
+
 import typer
 
-from runtime.limits import Limits
 from spantree.cli import options
-from spantree.cli.settings import DEFAULT_LIMITS, DEFAULT_MODEL, Settings
+from spantree.cli.settings import DEFAULT_LIMITS, DEFAULT_MODEL, common_settings
 
 
 def ask(
@@ -57,28 +58,28 @@ def ask(
     from spantree.cli.bundled import with_bundle
     from spantree.cli.display import Display
 
-    limits = Limits(
-        calls=max_calls,
-        tokens=max_tokens,
-        cost_usd=max_cost,
-        wall_seconds=max_seconds,
-        depth=max_depth,
-        in_flight=concurrency,
-    )
-    settings = Settings(
-        program=program,
+    common = common_settings(
         model=model,
-        leaf_model=leaf_model or model,
+        leaf_model=leaf_model,
         api_base=api_base,
-        partitioner=partition,
-        limits=limits,
+        partition=partition,
+        leaf_characters=leaf_characters,
+        max_calls=max_calls,
+        max_tokens=max_tokens,
+        max_cost=max_cost,
+        max_seconds=max_seconds,
+        max_depth=max_depth,
+        concurrency=concurrency,
+    )
+    settings = replace(
+        common,
+        program=program,
         refine=refine,
         action_space=action_space,
         sandbox=sandbox,
         max_turns=max_turns,
         window=window,
         top_k=top_k,
-        leaf_characters=leaf_characters,
     )
     if bundle is not None:
         settings = with_bundle(bundle, settings, context)

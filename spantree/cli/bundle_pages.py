@@ -92,10 +92,10 @@ def set_limits(limits: Limits) -> dict[str, Any]:
 
 def pairs(values: Mapping[str, Any]) -> str:
     """Settings on one line."""
-    return ", ".join(f"{name} {shown(value)}" for name, value in values.items())
+    return ", ".join(f"{name} {_shown(value)}" for name, value in values.items())
 
 
-def shown(value: Any) -> str:
+def _shown(value: Any) -> str:
     """A value of a report or a setting."""
     if value is None:
         return "none"
@@ -108,7 +108,7 @@ def shown(value: Any) -> str:
     if isinstance(value, Mapping):
         return f"({pairs(value)})" if value else "none"
     if isinstance(value, list | tuple):
-        return " to ".join(map(shown, value)) if len(value) == 2 else " ".join(map(shown, value))
+        return " to ".join(map(_shown, value)) if len(value) == 2 else " ".join(map(_shown, value))
     return str(value)
 
 
@@ -136,7 +136,9 @@ def _report(report: Mapping[str, Any]) -> tuple[list[str], Sequence[Sequence[str
     """Columns and rows: one column, or one for each program where there are several."""
     several = {name: each for name, each in report.items() if isinstance(each, Mapping)}
     if len(several) < len(report):
-        return ["value"], [(name, shown(value)) for name, value in report.items()]
+        return ["value"], [(name, _shown(value)) for name, value in report.items()]
     names = dict.fromkeys(name for each in several.values() for name in each)
-    rows = [(n, *(shown(each[n]) if n in each else "" for each in several.values())) for n in names]
+    rows = [
+        (n, *(_shown(each[n]) if n in each else "" for each in several.values())) for n in names
+    ]
     return list(several), rows

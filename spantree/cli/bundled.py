@@ -4,7 +4,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from runtime.errors import UserError
-from spantree.cli.catalog import OPTIONS
+from spantree.cli.flags import FLAGS, OPTIONS, parameter
 from spantree.cli.settings import Settings
 
 if TYPE_CHECKING:
@@ -12,15 +12,6 @@ if TYPE_CHECKING:
 
 BUNDLE = "bundle:"
 """Before the folder of a bundle, where the name of a program may stand."""
-_FLAGS = {
-    "max_calls": "calls",
-    "max_tokens": "tokens",
-    "max_cost": "cost_usd",
-    "max_seconds": "wall_seconds",
-    "max_depth": "depth",
-    "concurrency": "in_flight",
-}
-"""Parameters of the verb `ask` that are limits, with the limit that each sets."""
 
 
 def bundled(name: str, common: Settings) -> tuple[Settings, str]:
@@ -63,7 +54,11 @@ def with_bundle(name: str, chosen: Settings, context: "typer.Context") -> Settin
         )
     main = chosen.model if "model" in given or facts.lm is None else facts.lm.name
     leaf = facts.leaf_lm.name if facts.leaf_lm and "model" not in given else main
-    caps = {limit: getattr(chosen.limits, limit) for flag, limit in _FLAGS.items() if flag in given}
+    caps = {
+        limit: getattr(chosen.limits, limit)
+        for limit, flag in FLAGS.items()
+        if parameter(flag) in given
+    }
     common = replace(
         chosen,
         model=main,

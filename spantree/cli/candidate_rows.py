@@ -18,7 +18,7 @@ _OBJECTIVES = {
 }
 """Columns, where any candidate has a value, the first ones first; economy follows from the tokens."""
 _MOST = 5
-SHORT = 8
+_SHORT = 8
 """Digits of an id that a table shows: enough to name it."""
 
 
@@ -42,7 +42,7 @@ def row(
     cost = [number(each.cost_usd)] if priced else []
     return (
         mark,
-        each.id[:SHORT],
+        each.id[:_SHORT],
         f"{each.validated:,}" if each.complete else f"{each.validated}/{questions}",
         share(each.score),
         *(share(each.scores.get(name)) for name in names),

@@ -4,10 +4,8 @@ import shlex
 from collections.abc import Mapping
 from typing import Any
 
-from spantree.cli.flags import FLAGS
+from spantree.cli.flags import FLAGS, QUESTION_LIMITS
 from spantree.cli.settings import DEFAULT_LIMITS, Settings
-
-_LIMITS = ("calls", "tokens", "cost_usd", "wall_seconds", "depth")
 
 
 def joined(verb: str, given: Mapping[str, Any], *more: str) -> str:
@@ -33,6 +31,6 @@ def limit_options(common: Settings) -> dict[str, Any]:
     """The options of those limits that are not the default."""
     return {
         FLAGS[name]: getattr(common.limits, name)
-        for name in _LIMITS
+        for name in QUESTION_LIMITS
         if getattr(common.limits, name) != getattr(DEFAULT_LIMITS, name)
     }

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from runtime.errors import LimitsError, RunCancelled, UserError
 from runtime.frames import RunState
-from spantree.cli.exits import Interrupted
+from spantree.cli.exits import Interrupted, then
 from spantree.cli.output import page_width, print_json, print_page, standard_error, standard_output
 from spantree.cli.page import Page
 from spantree.cli.progress import Admission, watcher
@@ -22,9 +22,15 @@ if TYPE_CHECKING:
     from programs.answer import Answer
     from runtime.journal import Journal
 
-BANNER = (
+_BANNER = (
     "model: extractive, the embedded lexical reader; not a language model (choose one: --model)"
 )
+
+
+def say_banner(settings: Settings, *, quiet: bool) -> None:
+    """Say so on standard error, unless quiet, when what answers is no language model."""
+    if DEFAULT_MODEL in (settings.model, settings.leaf_model) and not quiet:
+        print(_BANNER, file=sys.stderr)
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,8 +44,7 @@ class Display:
 
     def banner(self, settings: Settings) -> None:
         """Say so when what answers is no language model."""
-        if DEFAULT_MODEL in (settings.model, settings.leaf_model):
-            self.say(BANNER)
+        say_banner(settings, quiet=self.quiet)
 
     def say(self, line: str) -> None:
         """A line on standard error, unless quiet."""
@@ -73,8 +78,7 @@ class Display:
             raise  # the same limits would stop it again
         except UserError as error:
             if admission.run_id:
-                again = resume_command(admission.run_id, self.store)
-                error.hint = f"{error.hint}; then: {again}" if error.hint else again
+                then(error, resume_command(admission.run_id, self.store))
             raise
 
     def finish(self, answer: "Answer", journal: "Journal") -> None:

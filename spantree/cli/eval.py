@@ -2,9 +2,8 @@
 
 import typer
 
-from runtime.limits import Limits
 from spantree.cli import eval_options, options
-from spantree.cli.settings import DEFAULT_LIMITS, DEFAULT_MODEL, Settings
+from spantree.cli.settings import DEFAULT_LIMITS, DEFAULT_MODEL, common_settings
 
 
 def evaluate(
@@ -57,20 +56,17 @@ def evaluate(
     from spantree.cli.bundled import with_bundles
     from spantree.cli.evaluation import Evaluation, carry_out
 
-    limits = Limits(
-        calls=max_calls,
-        tokens=max_tokens,
-        cost_usd=max_cost,
-        wall_seconds=max_seconds,
-        depth=max_depth,
-    )
-    common = Settings(
+    common = common_settings(
         model=model,
-        leaf_model=leaf_model or model,
+        leaf_model=leaf_model,
         api_base=api_base,
-        partitioner=partition,
+        partition=partition,
         leaf_characters=leaf_characters,
-        limits=limits,
+        max_calls=max_calls,
+        max_tokens=max_tokens,
+        max_cost=max_cost,
+        max_seconds=max_seconds,
+        max_depth=max_depth,
     )
     asked = Evaluation(
         programs=with_bundles(program, bundle, context),

@@ -22,15 +22,13 @@ Bundles = Annotated[
         show_default=False,
     ),
 ]
-Set = Annotated[
-    str,
-    typer.Option(
-        "--set",
-        metavar="NAME",
-        help="A question set: a name (spantree sets list) or a folder.",
-        show_default=False,
-    ),
-]
+SET = typer.Option(
+    "--set",
+    metavar="NAME",
+    help="A question set: a name (spantree sets list) or a folder.",
+    show_default=False,
+)
+Set = Annotated[str, SET]
 SetOfLog = Annotated[
     str | None,
     typer.Option(

@@ -5,18 +5,17 @@ import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, get_args
 
 from runtime.errors import LimitsError, RunCancelled, RunError, UserError
 from spantree.cli.command_words import joined, limit_options, model_options
-from spantree.cli.display import BANNER
+from spantree.cli.display import say_banner
 from spantree.cli.evaluation_table import latency_lines, print_results
-from spantree.cli.exits import NO_ANSWER, OK, Interrupted
+from spantree.cli.exits import NO_ANSWER, OK, Interrupted, then
 from spantree.cli.progress import watcher
 from spantree.cli.question_set import OpenedSet, opened_set
-from spantree.cli.settings import DEFAULT_MODEL, Settings
+from spantree.cli.settings import Settings
 from spantree.cli.store import store_folder
 from spantree.cli.variants import variants
 
@@ -133,7 +132,7 @@ def evaluated(
 
     plan = asked.plan()
     store = store_folder(asked.store)
-    _say_banner(asked)
+    say_banner(asked.common, quiet=asked.quiet)
     opened = opened_set(asked.question_set, store)
     questions = selected(opened.made, split=plan.split, limit=plan.limit, seed=plan.seed)
     out = asked.out or _default_out(asked, manifest_of(factories, opened.made, questions, plan))
@@ -157,19 +156,8 @@ def _logged(
     command: str,
     listener: "Listener",
 ) -> "EvalLog":
-    from evals.manifest import Notes
-    from evals.provenance import checkout
     from evals.run import evaluate
 
-    commit, dirty = checkout()
-    notes = Notes(
-        created=datetime.now(UTC).isoformat(timespec="seconds"),
-        commit=commit,
-        dirty=dirty,
-        command=command,
-        set_folder=str(opened.folder.absolute()),
-        store=str(opened.store),
-    )
     work = evaluate(
         factories,
         opened.made,
@@ -177,7 +165,7 @@ def _logged(
         out,
         plan=asked.plan(),
         conduct=asked.conduct(),
-        notes=notes,
+        notes=opened.notes(command),
         listener=listener,
     )
     return asyncio.run(work)
@@ -201,13 +189,8 @@ def _resumable(command: str) -> Iterator[None]:
     except (LimitsError, RunError):
         raise  # the same command would end in the same way
     except UserError as error:
-        error.hint = f"{error.hint}; then: {command}" if error.hint else command
+        then(error, command)
         raise
-
-
-def _say_banner(asked: Evaluation) -> None:
-    if DEFAULT_MODEL in (asked.common.model, asked.common.leaf_model) and not asked.quiet:
-        print(BANNER, file=sys.stderr)
 
 
 def say_about(log: "EvalLog", latency: "Mapping[str, Latency]") -> None:

@@ -37,6 +37,11 @@ class Interrupted(Exception):
         self.command = command
 
 
+def then(error: UserError, command: str) -> None:
+    """Say in the hint of a mistake that can be mended which command goes on after that."""
+    error.hint = f"{error.hint}; then: {command}" if error.hint else command
+
+
 class ReportingGroup(TyperGroup):
     """The verbs, with their errors told in one message. A bug is not caught: it shows its traceback."""
 

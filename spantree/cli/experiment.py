@@ -98,7 +98,6 @@ class Experiment:
 
     def _set(self) -> dict[str, Any]:
         """The set: its name or folder, or everything that it is built from."""
-
         keys: SetKeys = self.keys.set
         given = keys.given()
         if (keys.name is None) == (keys.family is None):

@@ -15,12 +15,14 @@ from spantree.cli.experiment_request import (
     FiledSweep,
     programs_of,
 )
+from spantree.cli.flags import FLAGS, QUESTION_LIMITS, parameter
 from spantree.cli.page import Page
 from spantree.cli.question_set import OpenedSet, opened_set
 from spantree.cli.terminal import count
 
 _ARTICLES = {"evaluation": "an evaluation", "sweep": "a sweep", "optimization": "an optimization"}
-_LIMITS = ("max_calls", "max_tokens", "max_cost", "max_seconds", "max_depth")
+_LIMITS = tuple(parameter(FLAGS[name]) for name in QUESTION_LIMITS)
+"""Keys that are limits of a question."""
 
 
 def planned(experiment: Experiment, folder: Path, call: Call, store: Path) -> dict[str, Any]:

@@ -5,12 +5,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from runtime.limits import Limits
 from spantree.cli.evaluation import Evaluation
 from spantree.cli.experiment_keys import Kind
 from spantree.cli.optimization import Optimization
 from spantree.cli.parameters import checked, one_program
-from spantree.cli.settings import Settings
+from spantree.cli.settings import Settings, common_settings
 from spantree.cli.sweeping import Sweep
 from spantree.cli.variants import Variant, variants
 
@@ -87,19 +86,17 @@ def programs_of(asked: Asked) -> list[Variant]:
 
 
 def _settings(values: Mapping[str, Any]) -> Settings:
-    return Settings(
+    return common_settings(
         model=values["model"],
         leaf_model=values["leaf_model"],
         api_base=values["api_base"],
-        partitioner=values["partition"],
+        partition=values["partition"],
         leaf_characters=values["leaf_characters"],
-        limits=Limits(
-            calls=values["max_calls"],
-            tokens=values["max_tokens"],
-            cost_usd=values["max_cost"],
-            wall_seconds=values["max_seconds"],
-            depth=values["max_depth"],
-        ),
+        max_calls=values["max_calls"],
+        max_tokens=values["max_tokens"],
+        max_cost=values["max_cost"],
+        max_seconds=values["max_seconds"],
+        max_depth=values["max_depth"],
     )
 
 

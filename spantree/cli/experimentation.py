@@ -1,9 +1,9 @@
 """Experimentation: from an experiment file to what its verb leaves in the folder of the experiment."""
 
-import shlex
 from pathlib import Path
 
 from spantree.cli import evaluation, optimization, sweeping
+from spantree.cli.command_words import joined
 from spantree.cli.exits import OK
 from spantree.cli.experiment import Experiment
 from spantree.cli.experiment_folder import build_set, held, log_of, set_named
@@ -61,4 +61,4 @@ def _done(asked: Asked) -> int:
 def _command(file: Path, out: Path | None, store: Path | None) -> str:
     given = {"--out": out, "--store": store}
     options = [word for name, each in given.items() if each for word in (name, str(each))]
-    return shlex.join(["spantree", "run", str(file), *options])
+    return joined("run", {}, str(file), *options)

@@ -4,8 +4,7 @@ import hashlib
 import json
 import sys
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field, replace
-from datetime import UTC, datetime
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -17,13 +16,13 @@ from runtime.errors import (
     UserError,
 )
 from spantree.cli.command_words import joined, limit_options, model_options
-from spantree.cli.display import BANNER
-from spantree.cli.exits import OK, Interrupted
+from spantree.cli.display import say_banner
+from spantree.cli.exits import OK, Interrupted, then
 from spantree.cli.optimization_result import print_optimized, write_report
 from spantree.cli.optimize_options import MAX_DEMOS, SHARES, THRESHOLD
 from spantree.cli.progress import watcher
 from spantree.cli.question_set import OpenedSet, opened_set
-from spantree.cli.settings import DEFAULT_MODEL, Settings
+from spantree.cli.settings import Settings
 from spantree.cli.store import store_folder
 from spantree.cli.variants import Variant, variants
 
@@ -50,31 +49,31 @@ class Optimization:
     common: Settings
     question_set: str
     optimizer: str
-    reflection_model: str | None = None
-    reflection_api_base: str | None = None
-    teacher_model: str | None = None
-    teacher_leaf_model: str | None = None
-    teacher_api_base: str | None = None
-    budget: int | None = None
-    auto: str | None = None
-    objective: str | None = None
-    weights: str | None = None
-    cost_weight: float | None = None
-    cost_tokens: int | None = None
-    threshold: float = THRESHOLD
-    seed: int = 0
-    threads: int = 1
-    max_demos: int = MAX_DEMOS
-    shares: str = SHARES
-    train_limit: int | None = None
-    validation_limit: int | None = None
-    test_limit: int | None = None
-    options: Mapping[str, Any] = field(default_factory=dict)
-    retry_errors: bool = False
-    out: Path | None = None
-    store: Path | None = None
-    json: bool = False
-    quiet: bool = False
+    reflection_model: str | None
+    reflection_api_base: str | None
+    teacher_model: str | None
+    teacher_leaf_model: str | None
+    teacher_api_base: str | None
+    budget: int | None
+    auto: str | None
+    objective: str | None
+    weights: str | None
+    cost_weight: float | None
+    cost_tokens: int | None
+    threshold: float
+    seed: int
+    threads: int
+    max_demos: int
+    shares: str
+    train_limit: int | None
+    validation_limit: int | None
+    test_limit: int | None
+    options: Mapping[str, Any]
+    retry_errors: bool
+    out: Path | None
+    store: Path | None
+    json: bool
+    quiet: bool
 
     def command(self, out: Path) -> str:
         """The command that goes on with this optimization."""
@@ -246,7 +245,7 @@ def carry_out(asked: Optimization) -> int:
     """Check everything that can be checked, then optimize, compare and print. Returns the exit status."""
     made = _Made.of(asked)
     store = store_folder(asked.store)
-    _say_banner(asked)
+    say_banner(asked.common, quiet=asked.quiet)
     opened = opened_set(asked.question_set, store)
     out = asked.out or _default_out(asked, made.name, opened)
     command = asked.command(out)
@@ -269,19 +268,9 @@ def _optimized(
     listener: "Listener",
 ) -> "Optimized":
     """Optimize. An interrupt ends it with what was found so far, a mistake with the command that goes on after it."""
-    from evals.manifest import MANIFEST, Notes
+    from evals.manifest import MANIFEST
     from evals.optimization import optimize, read_optimization
-    from evals.provenance import checkout
 
-    commit, dirty = checkout()
-    notes = Notes(
-        created=datetime.now(UTC).isoformat(timespec="seconds"),
-        commit=commit,
-        dirty=dirty,
-        command=command,
-        set_folder=str(opened.folder.absolute()),
-        store=str(opened.store),
-    )
     try:
         return optimize(
             made.program,
@@ -293,7 +282,7 @@ def _optimized(
             reflection_lm=made.reflection_lm,
             teacher=made.teacher,
             retry_errors=asked.retry_errors,
-            notes=notes,
+            notes=opened.notes(command),
             listener=listener,
         )
     except (KeyboardInterrupt, RunCancelled) as interrupt:
@@ -305,7 +294,7 @@ def _optimized(
         raise  # the same command would end in the same way
     except UserError as error:
         if (out / MANIFEST).exists():
-            error.hint = f"{error.hint}; then: {command}" if error.hint else command
+            then(error, command)
         raise
 
 
@@ -319,8 +308,3 @@ def _default_out(asked: Optimization, program: str, opened: OpenedSet) -> Path:
     digest = hashlib.sha256(json.dumps(made, sort_keys=True, default=str).encode()).hexdigest()
     name = f"{opened.made.name}-{program.replace(':', '-')}-{asked.optimizer}-{digest[:8]}"
     return Path(OPTIMIZATIONS) / name
-
-
-def _say_banner(asked: Optimization) -> None:
-    if DEFAULT_MODEL in (asked.common.model, asked.common.leaf_model) and not asked.quiet:
-        print(BANNER, file=sys.stderr)

@@ -41,13 +41,13 @@ _SHOWN = (
     "tokens",
     "seconds",
 )
-ENDINGS = {
+_ENDINGS = {
     "finished": "finished: the optimizer came to its own end",
     "budget": "budget spent: more of it goes on (--max-metric-calls)",
     "interrupted": "interrupted: the same command goes on",
 }
 """How an optimization ended, in words."""
-HEADINGS = {
+_HEADINGS = {
     "validation": ("Paired on validation questions", "the best was chosen by these"),
     "test": ("Paired on test questions", "no optimizer has seen these"),
 }
@@ -98,20 +98,20 @@ def _print(found: "Optimized", gained: "tuple[Gain, ...]") -> None:
     for gain in gained:
         if gain.comparison is not None:
             head = Page(width)
-            head.heading(*HEADINGS[gain.split])
+            head.heading(*_HEADINGS[gain.split])
             console.print()
             print_page(head, console)
             told = [gain.comparison.of(name) for name in _SHOWN]
             print_table(COLUMNS, [row_of(each) for each in told if each.pairs], console, width)
     page = Page(width)
-    for line in notes(found, gained):
+    for line in _notes(found, gained):
         page.item(line)
     if gained:
         console.print()
     print_page(page, console)
 
 
-def notes(found: "Optimized", gained: "tuple[Gain, ...]") -> Iterator[str]:
+def _notes(found: "Optimized", gained: "tuple[Gain, ...]") -> Iterator[str]:
     """Everything that no table has, the verdict first."""
     yield verdict(found)
     manifest, spent = found.manifest, found.spent
@@ -126,7 +126,7 @@ def notes(found: "Optimized", gained: "tuple[Gain, ...]") -> Iterator[str]:
         f" {count(len(manifest.splits.validation), 'validation question')};"
         f" {found.rollouts:,} of {count(manifest.budget, 'rollout')}"
     )
-    yield f"ended: {ENDINGS[found.stopped]}"
+    yield f"ended: {_ENDINGS[found.stopped]}"
     cost = "not known" if spent.cost_usd is None else f"${spent.cost_usd:,.4g}"
     yield (
         f"used by the search: {count(spent.calls, 'call')} of the program's models,"
@@ -134,7 +134,7 @@ def notes(found: "Optimized", gained: "tuple[Gain, ...]") -> Iterator[str]:
         f" ({manifest.reflection_model or 'none'}), {count(spent.reflection_tokens, 'token')}; cost in all {cost}"
     )
     yield from _tested(gained)
-    shared = found.manifest.shared_corpora
+    shared = manifest.shared_corpora
     if shared:
         yield (
             f"{len(shared)} of the corpora are shared by the splits ({', '.join(shared[:3])}"
@@ -178,6 +178,8 @@ def _tested(gained: "tuple[Gain, ...]") -> Iterator[str]:
 
 
 def _row(gain: "Gain", side: "Side") -> tuple[str, ...]:
+    from evals.numerals import compact, share
+
     result = side.result
     estimates = result.estimates
     samples = max(1, result.samples)
@@ -185,31 +187,21 @@ def _row(gain: "Gain", side: "Side") -> tuple[str, ...]:
         gain.split,
         side.name,
         f"{result.samples:,}",
-        _share(side.score),
+        share(side.score),
         _with_interval(estimates["verified_correct"]),
-        _share(estimates["evidence_recall"].mean),
-        _share(estimates["citation_precision"].mean),
-        _number(result.calls / samples),
-        _number(result.tokens / samples),
+        share(estimates["evidence_recall"].mean),
+        share(estimates["citation_precision"].mean),
+        compact(result.calls / samples),
+        compact(result.tokens / samples),
     )
 
 
 def _with_interval(found: "Estimated") -> str:
-    if found.low is None or found.high is None:
-        return _share(found.mean)
-    return f"{_share(found.mean)} [{found.low:.2f}, {found.high:.2f}]"
-
-
-def _share(value: float | None) -> str:
     from evals.numerals import share
 
-    return share(value)
-
-
-def _number(value: float) -> str:
-    from evals.numerals import compact
-
-    return compact(value)
+    if found.low is None or found.high is None:
+        return share(found.mean)
+    return f"{share(found.mean)} [{found.low:.2f}, {found.high:.2f}]"
 
 
 def _json(found: "Optimized", gained: "tuple[Gain, ...]", report: Path) -> dict[str, Any]:
@@ -233,7 +225,7 @@ def _json(found: "Optimized", gained: "tuple[Gain, ...]", report: Path) -> dict[
         "best": candidate_json(found.best) if found.best else None,
         "bundle": str(found.bundle) if found.bundle else None,
         "unbundled": found.unbundled or None,
-        "shared_corpora": list(found.manifest.shared_corpora),
+        "shared_corpora": list(manifest.shared_corpora),
         "improved": bool(found.best and found.seed and found.best.id != found.seed.id),
         "gains": {each.split: _gain_json(each) for each in gained},
     }

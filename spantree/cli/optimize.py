@@ -5,14 +5,13 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from runtime.errors import UserError
-from runtime.limits import Limits
 from spantree.cli import optimize_options as own
 from spantree.cli import options
 from spantree.cli.bundled import BUNDLE
 from spantree.cli.optimize_list import list_candidates
 from spantree.cli.optimize_pick import pick_candidate
 from spantree.cli.optimize_report import report_optimization
-from spantree.cli.settings import DEFAULT_LIMITS, DEFAULT_MODEL, Settings
+from spantree.cli.settings import DEFAULT_LIMITS, DEFAULT_MODEL, common_settings
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -47,10 +46,10 @@ def optimize(
     leaf_model: options.LeafModel = None,
     api_base: options.ApiBase = None,
     reflection_model: own.ReflectionModel = None,
-    reflection_api_base: own.ReflectionApiBase = None,
+    reflection_api_base: own.ItsApiBase = None,
     teacher_model: own.TeacherModel = None,
     teacher_leaf_model: own.TeacherLeafModel = None,
-    teacher_api_base: own.TeacherApiBase = None,
+    teacher_api_base: own.ItsApiBase = None,
     max_metric_calls: own.MaxMetricCalls = None,
     auto: own.Auto = None,
     objective: own.Objective = None,
@@ -81,24 +80,29 @@ def optimize(
 ) -> None:
     """Optimize the instructions and demos of a program on a question set.
 
-    The optimizer sees train and validation questions, which share no document with the test questions. The best
-    candidate on the validation questions is compared with the program as it was given on the test questions. All
-    candidates are kept. The same command goes on with what was interrupted, and asks no model twice; a folder of
-    another program, set, seed or objective is refused. Limits (--max-calls ...) are those of one question.
+    The optimizer sees train and validation questions. None of them rests on a document that a test question rests on;
+    a corpus may be that of several splits, and the result says so. The best candidate on the validation questions is
+    compared with the program as it was given on the test questions. All candidates are kept. The same command goes on
+    with what was interrupted, and asks no model twice; a folder of another program, set, seed or objective is refused.
+    Limits (--max-calls ...) are those of one question.
 
     \b
     Examples:
       spantree optimize --program retrieve --set mixed --optimizer bootstrap
-      spantree optimize --program recursive --set mixed --optimizer gepa --model ollama_chat/llama3.2
-        --reflection-model openai/gpt-5-mini --max-metric-calls 300 --seed 7
+      spantree optimize --program recursive --set mixed --optimizer gepa \\
+        --model ollama_chat/llama3.2 --reflection-model openai/gpt-5-mini \\
+        --max-metric-calls 300 --seed 7
       spantree optimize list optimizations/mixed-recursive-gepa-1234abcd
       spantree optimize pick optimizations/mixed-recursive-gepa-1234abcd --within 0.02
 
     \b
     Exit status:
-      0    it ended by itself or with its budget, also where nothing beat the program as it was given
-      2    a mistake in what was asked for, or a folder of something else
-      130  interrupted; the best candidate so far and the command that goes on are printed
+      0    it ended by itself or with its budget, also where nothing beat the
+           program as it was given
+      2    a mistake in what was asked for, a folder of something else, or too many
+           runs that end in errors
+      130  interrupted; the best candidate so far and the command that goes on are
+           printed
     """
     if context.invoked_subcommand is not None:
         _check_nothing_given(context)
@@ -112,23 +116,21 @@ def optimize(
         )
     program = program if bundle is None else f"{BUNDLE}{bundle}"
     wanted = _required({"--program": program, "--set": set, "--optimizer": optimizer})
-    limits = Limits(
-        calls=max_calls,
-        tokens=max_tokens,
-        cost_usd=max_cost,
-        wall_seconds=max_seconds,
-        depth=max_depth,
+    common = common_settings(
+        model=model,
+        leaf_model=leaf_model,
+        api_base=api_base,
+        partition=partition,
+        leaf_characters=leaf_characters,
+        max_calls=max_calls,
+        max_tokens=max_tokens,
+        max_cost=max_cost,
+        max_seconds=max_seconds,
+        max_depth=max_depth,
     )
     asked = Optimization(
         program=wanted["--program"],
-        common=Settings(
-            model=model,
-            leaf_model=leaf_model or model,
-            api_base=api_base,
-            partitioner=partition,
-            leaf_characters=leaf_characters,
-            limits=limits,
-        ),
+        common=common,
         question_set=wanted["--set"],
         optimizer=wanted["--optimizer"],
         reflection_model=reflection_model,

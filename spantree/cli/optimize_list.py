@@ -33,7 +33,7 @@ def list_candidates(folder: own.Folder, json: options.Json = False) -> None:
     from evals.optimization import read_optimization
 
     found = read_optimization(folder)
-    fronts = fronts_of(found.candidates)
+    fronts = _fronts(found.candidates)
     if json:
         print_json(
             {
@@ -54,7 +54,7 @@ def list_candidates(folder: own.Folder, json: options.Json = False) -> None:
     _print(found, fronts)
 
 
-def fronts_of(found: "Sequence[Candidate]") -> dict[str, frozenset[str]]:
+def _fronts(found: "Sequence[Candidate]") -> dict[str, frozenset[str]]:
     """By cost that is known of somebody, the ids of the candidates that no other one beats in score and that cost."""
     from evals.picks import cost_of, on_front
 

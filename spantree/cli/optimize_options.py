@@ -5,6 +5,8 @@ from typing import Annotated
 
 import typer
 
+from spantree.cli.eval_options import SET
+
 SHARES = "40/20/40"
 THRESHOLD = 0.5
 MAX_DEMOS = 4
@@ -25,15 +27,7 @@ Bundle = Annotated[
         show_default=False,
     ),
 ]
-Set = Annotated[
-    str | None,
-    typer.Option(
-        "--set",
-        metavar="NAME",
-        help="A question set: a name (spantree sets list) or a folder.",
-        show_default=False,
-    ),
-]
+Set = Annotated[str | None, SET]
 Optimizer = Annotated[
     str | None,
     typer.Option(
@@ -48,12 +42,6 @@ ReflectionModel = Annotated[
         metavar="NAME",
         help="The model that writes instructions, for gepa, mipro and simba: any name that --model takes.",
         show_default=False,
-    ),
-]
-ReflectionApiBase = Annotated[
-    str | None,
-    typer.Option(
-        metavar="URL", help="Address of its OpenAI-compatible server.", show_default="its provider"
     ),
 ]
 TeacherModel = Annotated[
@@ -72,7 +60,7 @@ TeacherLeafModel = Annotated[
         show_default="the teacher model",
     ),
 ]
-TeacherApiBase = Annotated[
+ItsApiBase = Annotated[
     str | None,
     typer.Option(
         metavar="URL", help="Address of its OpenAI-compatible server.", show_default="its provider"

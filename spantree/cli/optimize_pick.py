@@ -45,6 +45,7 @@ def pick_candidate(
       spantree optimize pick runs/mine --candidate 1f0c
     """
     from evals.optimization import read_optimization
+    from evals.optimization.bundling import bundle_of
     from evals.picks import Wish, pick
 
     caps = {
@@ -70,8 +71,6 @@ def pick_candidate(
     place = out or folder / BUNDLES / picked.candidate.id
     if place.exists():
         raise UserError(f"{place} exists already", hint="choose another folder: --out BUNDLE")
-    from evals.optimization.bundling import bundle_of
-
     bundle_of(found, picked.candidate, place)
     _print(picked, place, json=json)
 

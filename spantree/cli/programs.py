@@ -2,7 +2,7 @@
 
 from programs.catalog import PROGRAMS
 from spantree.cli import options
-from spantree.cli.catalog import OPTIONS
+from spantree.cli.flags import OPTIONS
 from spantree.cli.output import page_width, print_json, standard_output
 from spantree.cli.tables import Column, print_table
 

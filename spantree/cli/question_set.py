@@ -1,6 +1,7 @@
 """The question set of a verb: found, read, and its corpora opened when they are needed."""
 
 from collections.abc import Iterable
+from datetime import UTC, datetime
 from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -8,6 +9,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from data.corpus import Corpus
     from data.questions import QuestionSet
+    from evals.manifest import Notes
     from spantree.cli.progress import Watcher
 
 _OPEN = 128
@@ -33,6 +35,21 @@ class OpenedSet:
         for number, name in enumerate(chosen, start=1):
             self.corpus(name)
             watching.parsed(number, len(chosen), name)
+
+    def notes(self, command: str) -> "Notes":
+        """What is noted where the set is worked on: when, by which code, and the command that goes on with it."""
+        from evals.manifest import Notes
+        from evals.provenance import checkout
+
+        commit, dirty = checkout()
+        return Notes(
+            created=datetime.now(UTC).isoformat(timespec="seconds"),
+            commit=commit,
+            dirty=dirty,
+            command=command,
+            set_folder=str(self.folder.absolute()),
+            store=str(self.store),
+        )
 
     def _open(self, name: str) -> "Corpus":
         from data.sets.storage import open_set_corpus

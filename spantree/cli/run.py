@@ -53,7 +53,8 @@ def run(
     Exit status:
       0    it is done
       1    more samples ended in errors than are tolerated (max_errors)
-      2    a mistake in the file, or a folder of something else
+      2    a mistake in the file, a folder of something else, or an optimization with
+           too many runs that end in errors
       130  interrupted; the same command goes on
     """
     from spantree.cli.experimentation import carry_out

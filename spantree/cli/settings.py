@@ -7,11 +7,12 @@ from typing import TYPE_CHECKING, Any
 from programs.catalog import PROGRAMS, takers
 from runtime.errors import UserError
 from runtime.limits import Limits
-from spantree.cli.catalog import OPTIONS, Program
+from spantree.cli.flags import OPTIONS
 
 if TYPE_CHECKING:
     import dspy
 
+    from programs.base import Program
     from programs.progress import Listener
     from runtime.journal import Journal, RunRecord
 
@@ -104,7 +105,7 @@ class Settings:
 
     def build(
         self, models: "Models", journal: "Journal | None", listener: "Listener | None"
-    ) -> Program:
+    ) -> "Program":
         """The program, ready to be called. Without a journal its runs are kept in memory."""
         lm, leaf_lm = models
         if self.bundle is not None:
@@ -134,6 +135,39 @@ class Settings:
                 f"{OPTIONS[name]} has no use with the program {self.program}",
                 hint=f"it is an option of: {', '.join(takers(name))}",
             )
+
+
+def common_settings(
+    *,
+    model: str,
+    leaf_model: str | None,
+    api_base: str | None,
+    partition: str,
+    leaf_characters: int | None,
+    max_calls: int | None,
+    max_tokens: int | None,
+    max_cost: float | None,
+    max_seconds: float | None,
+    max_depth: int,
+    concurrency: int = DEFAULT_LIMITS.in_flight,
+) -> Settings:
+    """The settings that are the same for all programs of a verb, from the parameters of the verb."""
+    limits = Limits(
+        calls=max_calls,
+        tokens=max_tokens,
+        cost_usd=max_cost,
+        wall_seconds=max_seconds,
+        depth=max_depth,
+        in_flight=concurrency,
+    )
+    return Settings(
+        model=model,
+        leaf_model=leaf_model or model,
+        api_base=api_base,
+        partitioner=partition,
+        leaf_characters=leaf_characters,
+        limits=limits,
+    )
 
 
 def _recorded(program: str, config: dict[str, Any]) -> dict[str, Any]:

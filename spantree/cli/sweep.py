@@ -4,9 +4,8 @@ from typing import Annotated
 
 import typer
 
-from runtime.limits import Limits
 from spantree.cli import eval_options, options
-from spantree.cli.settings import DEFAULT_LIMITS, DEFAULT_MODEL, Settings
+from spantree.cli.settings import DEFAULT_LIMITS, DEFAULT_MODEL, common_settings
 
 _Program = Annotated[
     str,
@@ -117,20 +116,17 @@ def sweep(
     from spantree.cli.parameters import one_program, parsed
     from spantree.cli.sweeping import Sweep, carry_out
 
-    limits = Limits(
-        calls=max_calls,
-        tokens=max_tokens,
-        cost_usd=max_cost,
-        wall_seconds=max_seconds,
-        depth=max_depth,
-    )
-    common = Settings(
+    common = common_settings(
         model=model,
-        leaf_model=leaf_model or model,
+        leaf_model=leaf_model,
         api_base=api_base,
-        partitioner=partition,
+        partition=partition,
         leaf_characters=leaf_characters,
-        limits=limits,
+        max_calls=max_calls,
+        max_tokens=max_tokens,
+        max_cost=max_cost,
+        max_seconds=max_seconds,
+        max_depth=max_depth,
     )
     evaluation = Evaluation(
         programs=program,

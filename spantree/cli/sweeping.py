@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from evals.trials import Trials
     from spantree.cli.settings import Models, Settings
 
-PAGE = "sweep.html"
+_PAGE = "sweep.html"
 """The report in the folder of the log; beside it lies a picture of each front."""
 QUALITY = "evidence_recall"
 _MOST = 200
@@ -100,14 +100,14 @@ def carry_out(asked: Sweep) -> int:
     if log is None:
         return NO_ANSWER
     found = trials(log, chosen, cast("Shown", asked.quality))
-    page = write_page(found, log)
+    page = _write_page(found, log)
     if not evaluation.quiet:
         say_about(log, {each.name: latency(log.of(each.name)) for each in chosen})
     print_trials(found, log=log, page=page, json=evaluation.json)
     return OK
 
 
-def write_page(found: "Trials", log: "EvalLog") -> Path:
+def _write_page(found: "Trials", log: "EvalLog") -> Path:
     """Write the page of a sweep and the picture of each front into the folder of its log."""
     from data.store import write_atomically
     from evals.report.rendering import picture
@@ -116,7 +116,7 @@ def write_page(found: "Trials", log: "EvalLog") -> Path:
     drawn = fronts(found)
     for cost, chart in drawn.items():
         write_atomically(log.folder / f"front-{cost}.svg", picture(chart).encode())
-    page = log.folder / PAGE
+    page = log.folder / _PAGE
     write_atomically(page, sweep_html(found, log, drawn).encode())
     return page
 

@@ -10,6 +10,7 @@ from spantree.cli.settings import Settings
 
 if TYPE_CHECKING:
     from evals.executor import Factory
+    from programs.base import Program
     from spantree.cli.settings import Models
 
 _CHOICES = {
@@ -36,15 +37,11 @@ class Variant:
 
     def factory(self, models: "Models") -> "Factory":
         """What makes the program for each sample."""
-        from programs.base import Program
-
         names = (self.settings.model, self.settings.leaf_model)
         shared = None if any(each.startswith(_WITH_MEMORY) for each in names) else models
 
-        def build() -> Program:
-            made = self.settings.build(shared or self.settings.models(), None, None)
-            assert isinstance(made, Program)
-            return made
+        def build() -> "Program":
+            return self.settings.build(shared or self.settings.models(), None, None)
 
         return build
 

@@ -25,7 +25,7 @@ from evals.results import results
 from evals.run import Conduct, Plan, evaluate, manifest_of
 from evals.selection import selected
 from evals.tolerance import Tolerance
-from programs.baselines import Direct, Retrieve
+from programs.baselines import ChainOfThought, Direct, Retrieve
 from runtime.errors import QuestionSetError, RunError
 from runtime.limits import Limits
 from runtime.models.make import make_lm
@@ -159,6 +159,18 @@ def test_what_makes_another_evaluation_and_what_does_not(trains: SmallSet) -> No
     for where, other in others.items():
         assert other.identity != base.identity
         assert any(each.startswith(f"{where}: ") for each in differences(base, other))
+
+
+def test_what_is_within_a_compiled_module_makes_another_evaluation(trains: SmallSet) -> None:
+    """`_compiled` hides predictors from named_predictors: two programs that differ there passed for the same."""
+    base, tuned = (ChainOfThought(lm=make_lm("extractive")) for _ in range(2))
+    for each in (base, tuned):
+        reader: Any = each.analyze_leaf
+        reader._compiled = True
+    reader = tuned.analyze_leaf
+    reader.predict.signature = reader.predict.signature.with_instructions("Say less.")
+    first, second = (manifest(trains, cot=each) for each in (base, tuned))
+    assert any(each.startswith("programs.cot.state: ") for each in differences(first, second))
 
 
 def test_secrets_of_a_model_are_not_in_the_manifest(trains: SmallSet) -> None:

@@ -180,12 +180,28 @@ def test_a_changed_signature_is_refused_unless_forced(place: Path) -> None:
         assert load(place, force=True)
 
 
+@pytest.mark.parametrize("change", ["none", "one less", "one more"])
+def test_a_bundle_that_does_not_say_what_was_asked_of_each_predictor_is_damaged(
+    place: Path, change: str
+) -> None:
+    """One made by hand: without hashes, no signature could ever have changed."""
+    signatures = dict(read_bundle(place).facts.signatures)
+    if change == "one less":
+        del signatures["plan"]
+    other = {**signatures, "judge": "0" * 12} if change == "one more" else signatures
+    resealed(place, signatures={} if change == "none" else other)
+    with pytest.raises(BundleError, match=r"bundle\.json is damaged: .*signatures"):
+        load(place, force=True)
+
+
 def test_a_predictor_more_or_less_is_refused_and_forced_as_far_as_it_fits(place: Path) -> None:
     """DSPy's load into a program with one predictor more ends in a KeyError, half loaded."""
     state: dict[str, Any] = dict(read_bundle(place).state)
     state["conclude"] = {**state["conclude"], "instructions": "Conclude."}
     state["judge"] = state.pop("refine")
-    resealed(place, state)
+    signatures = dict(read_bundle(place).facts.signatures)
+    signatures["judge"] = signatures.pop("refine")
+    resealed(place, state, signatures=signatures)
     with pytest.raises(BundleError) as caught:
         load(place)
     assert "the state has no predictor refine" in caught.value.message

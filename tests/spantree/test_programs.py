@@ -12,7 +12,7 @@ import spantree as package
 from programs.catalog import PROGRAMS, takers
 from runtime.journal import RunRecord
 from spantree.cli.app import build
-from spantree.cli.catalog import OPTIONS
+from spantree.cli.flags import OPTIONS
 from spantree.cli.settings import Settings
 
 TEXT = "07:00 train 4 on time\n07:10 train 5 late\n07:20 train 6 late\n"

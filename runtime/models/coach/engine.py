@@ -17,7 +17,7 @@ from runtime.models.coach.advice import ADVICE, Advice, advice_for, failures_in,
 from runtime.models.coach.feedback import feedback_in, feedback_written, fenced, texts_in
 from runtime.models.dials import chance, digest
 from runtime.models.price import FREE, Price
-from runtime.models.request import PromptRequest, respond
+from runtime.models.request import OUTPUTS_HEADER, PromptRequest, respond
 from runtime.models.scripted import AsyncSide
 
 AT_ONCE = 2
@@ -25,7 +25,6 @@ AT_ONCE = 2
 _MOST = 3
 """Sentences that one proposal of MIPROv2 adds, where no feedback is given."""
 _SILENT = "The coach is a stand-in and no language model, and has nothing to say about this."
-_OUTPUTS = "Your output fields are:"
 _TYPED = re.compile(r"^\d+\. `(\w+)` \((.*?)\)(?=:|$)", re.MULTILINE)
 _OF_GEPA = "I provided an assistant with the following instructions"
 _BETWEEN = "-" * 80
@@ -122,7 +121,7 @@ def _advised(prompt: PromptRequest, dice: _Dice) -> dict[str, Any]:
 
 def _told(prompt: PromptRequest, dice: _Dice) -> dict[str, Any]:
     """Any other prompt: the one sentence for each output, all of which must be texts."""
-    declared = prompt.system.partition(_OUTPUTS)[2]
+    declared = prompt.system.partition(OUTPUTS_HEADER)[2]
     kinds = dict(_TYPED.findall(declared))
     other = [name for name in prompt.outputs if kinds.get(name, "str") != "str"]
     if other or not prompt.outputs:

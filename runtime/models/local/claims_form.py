@@ -5,11 +5,11 @@ a stretch of the span that it names, from word to word within a line (two lines 
 spans and which words is the model's choice, and so is to make no claim at all.
 """
 
-import json
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
+from runtime.models.local.terms import inner, matching, quoted
 from runtime.models.request import PromptRequest
 
 MOST_CLAIMS = 12
@@ -25,6 +25,7 @@ _CHUNK = re.compile(r"[^\W\u2e80-\U0010ffff]+|[^\S\n]+|.", re.DOTALL)
 """A word, a stretch of space, or one character of anything else."""
 _LINE_END = "\x00"
 """Stands between the lines of a span; no quote may hold it."""
+_COMMA = quoted(", ")
 
 
 @dataclass(frozen=True)
@@ -57,7 +58,7 @@ def claims_rules(spans: tuple[Shown, ...], reasoning: str | None) -> str:
 
 def _rules(spans: tuple[Shown, ...], reasoning: str | None) -> Iterator[str]:
     most = MOST_CLAIMS if spans else 0
-    before = [_quoted('{"reasoning": '), "reasoning", _COMMA] if reasoning else [_quoted("{")]
+    before = [quoted('{"reasoning": '), "reasoning", _COMMA] if reasoning else [quoted("{")]
     yield " ".join(["start:", *before, "claims"])
     if reasoning:
         yield f"reasoning: {reasoning}"
@@ -67,7 +68,7 @@ def _rules(spans: tuple[Shown, ...], reasoning: str | None) -> Iterator[str]:
     for number in range(1, most + 1):
         yield f"fields{number}: {_field(number)}"
         yield f"claim{number}: {_claim(number)}"
-        cited = _quoted(f'{{"claim_id": "c{number}", "span_id": "')
+        cited = quoted(f'{{"claim_id": "c{number}", "span_id": "')
         yield f"cited{number}: {cited} ref"
         yield f"evidence{number}: cited{number} ({_COMMA} cited{number}){{0,{QUOTES - 1}}}"
     if most:
@@ -86,81 +87,60 @@ def _of(count: int) -> str:
     comma = f" {_COMMA} "
     fields = f"(fields{count} ({_COMMA} fields{count}){{0,{MOST_FIELDS - 1}}})?" if count else ""
     parts = [
-        _quoted('"claims": ['),
+        quoted('"claims": ['),
         comma.join(f"claim{number}" for number in numbers),
-        _quoted('], "evidence": ['),
+        quoted('], "evidence": ['),
         comma.join(f"evidence{number}" for number in numbers),
-        _quoted('], "fields_found": ['),
+        quoted('], "fields_found": ['),
         fields,
-        _quoted('], "unknowns": '),
+        quoted('], "unknowns": '),
         "unknowns",
-        _quoted(f', "claim_count": {count}}}'),
+        quoted(f', "claim_count": {count}}}'),
     ]
     return " ".join(filter(None, parts))
 
 
 def _field(count: int) -> str:
     """A detail of one of this many claims."""
-    ids = "|".join(_quoted(f'"c{number}"') for number in range(1, count + 1))
+    ids = "|".join(quoted(f'"c{number}"') for number in range(1, count + 1))
     parts = [
-        _quoted('{"claim_id": '),
+        quoted('{"claim_id": '),
         f"({ids})",
-        _quoted(', "name": '),
+        quoted(', "name": '),
         "name",
-        _quoted(', "value": '),
+        quoted(', "value": '),
         "value",
-        _quoted("}"),
+        quoted("}"),
     ]
     return " ".join(parts)
 
 
 def _claim(number: int) -> str:
     parts = [
-        _quoted(f'{{"claim_id": "c{number}", "text": '),
+        quoted(f'{{"claim_id": "c{number}", "text": '),
         "text",
-        _quoted(', "status": '),
+        quoted(', "status": '),
         "status",
-        _quoted(', "time": '),
+        quoted(', "time": '),
         "time",
-        _quoted("}"),
+        quoted("}"),
     ]
     return " ".join(parts)
 
 
 def _quotable(index: int, span: Shown) -> Iterator[str]:
-    chunks = [
-        _LINE_END if chunk in "\r\n" else _inner(chunk) for chunk in _CHUNK.findall(span.text)
-    ]
-    opening = _quoted(f'{_inner(span.span_id)}", "quote": "')
-    closing = _quoted('"}')
+    chunks = [_LINE_END if chunk in "\r\n" else inner(chunk) for chunk in _CHUNK.findall(span.text)]
+    opening = quoted(f'{inner(span.span_id)}", "quote": "')
+    closing = quoted('"}')
     yield f"ref{index}: {opening} QUOTE{index} {closing}"
     yield f"QUOTE{index}: SPAN{index} & /[^\\x00]{{1,{LONGEST_QUOTE}}}/"
-    yield f'SPAN{index}: %regex {{ "substring_chunks": {json.dumps(chunks, ensure_ascii=False)} }}'
+    yield f'SPAN{index}: %regex {{ "substring_chunks": {quoted(chunks)} }}'
 
 
 def _string(name: str) -> str:
-    return f"%json {json.dumps({'type': 'string', 'maxLength': CAPS[name]})}"
+    return matching({"type": "string", "maxLength": CAPS[name]})
 
 
 def _strings(name: str, most: int) -> str:
     items = {"type": "string", "maxLength": CAPS[name]}
-    separators = {"whitespace_flexible": False, "item_separator": ", ", "key_separator": ": "}
-    schema = {"type": "array", "items": items, "maxItems": most, "x-guidance": separators}
-    return f"%json {json.dumps(schema)}"
-
-
-def _json(text: str) -> str:
-    return json.dumps(text, ensure_ascii=False)
-
-
-def _inner(text: str) -> str:
-    """A text as it stands between the quotation marks of JSON."""
-    return _json(text)[1:-1]
-
-
-def _quoted(text: str) -> str:
-    """A text as a literal of the grammar."""
-    return _json(text)
-
-
-_COMMA = _quoted(", ")
+    return matching({"type": "array", "items": items, "maxItems": most})

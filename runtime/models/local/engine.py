@@ -80,14 +80,6 @@ class LocalEngine:
     def __deepcopy__(self, memo: Any) -> "LocalEngine":
         return self  # optimizers copy programs with their LMs, never a gigabyte
 
-    def dump_state(self) -> dict[str, Any]:
-        """Its name, for a saved program. Settings are those of the machine that loads it."""
-        return {"name": self._name}
-
-    @classmethod
-    def load_state(cls, state: dict[str, Any]) -> "LocalEngine":
-        return local_engine(str(state["name"]))
-
     def _body(self, request: lm15.Request) -> dict[str, Any]:
         prompt = PromptRequest.parse(request)
         config = request.config

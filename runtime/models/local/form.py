@@ -5,16 +5,14 @@ bounded, since a small model that repeats itself fills its window with one list;
 none is invented; and nothing is spent on white space. The model's choice is narrowed, never made.
 """
 
-import json
 import re
 from collections.abc import Mapping
 from typing import Any
 
 from runtime.models.local.claims_form import claims_rules, makes_claims, shown_spans
+from runtime.models.local.terms import matching
 from runtime.models.request import PromptRequest
 
-ONE_LINE = {"whitespace_flexible": False, "item_separator": ", ", "key_separator": ": "}
-"""As Python writes JSON, and as the prompts show it: no token is spent on new lines."""
 LONGEST_LIST = 24
 LONGEST_TEXT = 4_000
 """Characters of a string at the top of a reply, such as an answer."""
@@ -35,15 +33,9 @@ def grammar(response_format: Any, prompt: PromptRequest) -> str | None:
     outputs = tuple(schema.get("properties") or ())
     if spans is not None and makes_claims(outputs):
         reasoning = {"type": "string", "maxLength": LONGEST["reasoning"]}
-        first = literal(reasoning) if outputs[0] == "reasoning" else None
+        first = matching(reasoning) if outputs[0] == "reasoning" else None
         return _HEADER + claims_rules(spans, first)
-    return f"{_HEADER}start: {literal(bounded_schema(schema, prompt))}\n"
-
-
-def literal(schema: Any) -> str:
-    """A schema as a term of the grammar, on one line."""
-    compact = {**schema, "x-guidance": ONE_LINE}
-    return f"%json {json.dumps(compact, ensure_ascii=False)}"
+    return f"{_HEADER}start: {matching(bounded_schema(schema, prompt))}\n"
 
 
 def bounded_schema(schema: Any, prompt: PromptRequest) -> Any:

@@ -7,9 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from dspy import lm15
-
-from runtime.models.request import PromptRequest
+from runtime.models.request import PromptRequest, text_of
 
 _MISSING = "Not supplied for this particular example."
 _SECTION = re.compile(r"^\[\[ ## (\w+) ## \]\]\n?", re.MULTILINE)
@@ -59,7 +57,7 @@ def demos_of(prompt: PromptRequest) -> list[Demo]:
     """
     pairs = zip(prompt.messages, prompt.messages[1:], strict=False)
     found = [
-        Demo(_text(asked), _values(_text(reply), prompt))
+        Demo(text_of(asked.parts), _values(text_of(reply.parts), prompt))
         for asked, reply in pairs
         if asked.role == "user" and reply.role == "assistant"
     ]
@@ -82,10 +80,6 @@ def habits_of(demos: Sequence[Demo]) -> Habits:
         altered=1 - sum(quotes) / len(quotes) if quotes else 1.0,
         extra=min(1.0, len(quotes) / len(quoted) - 1) if quoted else 1.0,
     )
-
-
-def _text(message: lm15.Message) -> str:
-    return "\n".join(part.text for part in message.parts if isinstance(part, lm15.TextPart))
 
 
 def _values(text: str, prompt: PromptRequest) -> dict[str, Any] | None:
