@@ -1,18 +1,19 @@
 """The support judge: a model that says whether the quotes of a claim support it. Optional, and never the only truth.
 
-A verdict is one of three words; a reply that holds none of them, also after one retry that names the mistake, leaves
-the claim unjudged. Its agreement with people is measured (`evals/agreement.py`, `benchmarks/judge.py`); report it.
+It is asked for one of three words, or for the likelihood of a yes (`evals/asking.py`). A reply that cannot be read,
+also after one retry that names the mistake, leaves the claim unjudged. Its agreement with people is measured
+(`evals/agreement.py`, `benchmarks/judge.py`); report it.
 """
 
 import asyncio
 import hashlib
 import json
 from collections.abc import Iterable, Sequence
-from typing import Any, Literal, NamedTuple
+from typing import Any, NamedTuple
 
 import dspy
-from pydantic import BaseModel, ConfigDict
 
+from evals.asking import Asking, Judgment, Words
 from evals.log import JudgeName
 from evals.verdict_cache import VerdictCache, VerdictKey
 from programs.answer import Answer
@@ -23,22 +24,8 @@ from runtime.ledger import Ledger, Usage
 from runtime.limits import Limits
 from runtime.models.request import signature_name
 from runtime.untrusted import neutralized
-from signatures import JudgeSupport, SupportVerdict
 
-
-class Judgment(BaseModel):
-    """A verdict on one claim. `cached`: it was not asked for again. `unjudged` claims have the reason why."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-    verdict: SupportVerdict | Literal["unjudged"]
-    reason: str
-    cached: bool = False
-
-    @property
-    def supported(self) -> bool | None:
-        """What a score needs to know; None where nobody can say."""
-        return {"supported": True, "unsupported": False}.get(self.verdict)
+__all__ = ["Judge", "Judgment", "Statement", "statements"]
 
 
 class Statement(NamedTuple):
@@ -69,18 +56,24 @@ class Judge:
         *,
         cache: VerdictCache | None = None,
         limits: Limits | None = None,
-        predictor: dspy.Module | None = None,
+        asking: Asking | None = None,
     ) -> None:
-        self._predictor = predictor or dspy.Predict(JudgeSupport)
+        self._asking = asking or Words()
         self._cache = cache or VerdictCache()
         used = limits or Limits()
         self._ledger = Ledger(used)
-        self._caller = Caller(self._ledger, _Forgetful(), limits=used, lm=lm)
-        self.name = JudgeName(model=lm.model, version=_version(self._predictor, lm))
+        self._caller = Caller(
+            self._ledger, _Forgetful(), limits=used, lm=lm, adapter=self._asking.adapter
+        )
+        self.name = JudgeName(
+            model=lm.model,
+            version=_version(self._asking, lm),
+            threshold=self._asking.threshold,
+        )
 
     @property
     def version(self) -> str:
-        """A hash over what a verdict depends on beside its claim."""
+        """A hash over what is asked beside the claim: what was said to it is not asked for again."""
         return self.name.version
 
     @property
@@ -96,17 +89,16 @@ class Judge:
         if not any(quote.strip() for quote in quotes):
             return Judgment(verdict="unsupported", reason="There is no quote.")
         key = VerdictKey.of(claim, quotes, self.version)
-        known = self._cache.find(key)
+        known = self._asking.find(self._cache, key)
         if known is not None:
-            return Judgment(verdict=known[0], reason=known[1], cached=True)
+            return known.model_copy(update={"cached": True})
         inputs: dict[str, Any] = neutralized({"claim": claim, "quotes": list(quotes)})
         try:
-            said = await self._caller.call(self._predictor, inputs, key="/".join(key))
+            said = await self._caller.call(self._asking.predictor, inputs, key="/".join(key))
         except (StepError, LimitReached) as error:
             # Not kept: the next evaluation may ask again.
             return Judgment(verdict="unjudged", reason=f"{type(error).__name__}: {error}")
-        self._cache.keep(key, said.verdict, said.reason)
-        return Judgment(verdict=said.verdict, reason=said.reason)
+        return self._asking.keep(self._cache, key, said)
 
     async def judge_answer(self, answer: Answer) -> dict[str, Judgment]:
         """The verdicts on the statements of an answer by claim id."""
@@ -126,11 +118,13 @@ class _Forgetful:
     def settled(self, record: CallRecord) -> None: ...
 
 
-def _version(predictor: Any, lm: dspy.BaseLM) -> str:
+def _version(asking: Asking, lm: dspy.BaseLM) -> str:
     """A hash over what a verdict depends on beside its claim: the prompt with its demos, the model, its settings."""
-    predict = getattr(predictor, "predict", predictor)
+    predict: Any = getattr(asking.predictor, "predict", asking.predictor)
     settings = {name: value for name, value in lm.kwargs.items() if "key" not in name}
-    told = [signature_name(predict.signature), predict.signature.instructions, lm.model]
+    told: list[Any] = [signature_name(predict.signature), predict.signature.instructions, lm.model]
+    if asking.adapter:
+        told += asking.adapter.format(predict.signature, [], {"claim": "", "quotes": []})
     rendered = json.dumps(
         [told, [dict(each) for each in predict.demos], settings], default=str, sort_keys=True
     )

@@ -100,10 +100,14 @@ class SampleRecord(LogRow):
 
 
 class JudgeName(LogRow):
-    """Which support judge it was: its model, and a hash over what else its verdicts depend on."""
+    """Which support judge it was: its model, and a hash over what else its verdicts depend on.
+
+    `threshold`: the likelihood of support that makes a claim a supported one; None where it says so in words.
+    """
 
     model: str
     version: str
+    threshold: float | None = None
 
 
 class ScoreRow(LogRow):

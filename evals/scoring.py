@@ -3,7 +3,8 @@
 import shlex
 from collections.abc import Sequence
 
-from evals.log import EvalLog, Scoring
+from evals.judges import LIKELIHOOD, WORDS, default_way
+from evals.log import EvalLog, JudgeName, Scoring
 from runtime.errors import RunError
 
 
@@ -39,5 +40,13 @@ def _command(log: EvalLog, made: str, tau: float) -> str:
     words = ["spantree", "rescore", str(log.folder)]
     words += ["--set", made] if made else []
     words += ["--tau", f"{tau:g}"]
-    words += ["--judge", log.judge.model] if log.judge else []
+    words += _judge(log.judge) if log.judge else []
     return shlex.join(words)
+
+
+def _judge(judge: JudgeName) -> list[str]:
+    """The options that ask the same judge in the same way."""
+    words = ["--judge", judge.model]
+    if judge.threshold is not None:
+        return [*words, "--judge-by", LIKELIHOOD, "--judge-threshold", f"{judge.threshold:g}"]
+    return words if default_way(judge.model) == WORDS else [*words, "--judge-by", WORDS]

@@ -12,13 +12,22 @@ from typing import NamedTuple
 from runtime.errors import RunError
 from signatures import SupportVerdict
 
-_TABLE = """
-CREATE TABLE IF NOT EXISTS verdicts (
-    claim TEXT NOT NULL, evidence TEXT NOT NULL, judge TEXT NOT NULL,
-    verdict TEXT NOT NULL, reason TEXT NOT NULL,
-    PRIMARY KEY (claim, evidence, judge)
+_TABLES = (
+    """
+    CREATE TABLE IF NOT EXISTS verdicts (
+        claim TEXT NOT NULL, evidence TEXT NOT NULL, judge TEXT NOT NULL,
+        verdict TEXT NOT NULL, reason TEXT NOT NULL,
+        PRIMARY KEY (claim, evidence, judge)
+    )
+    """,
+    """
+    CREATE TABLE IF NOT EXISTS likelihoods (
+        claim TEXT NOT NULL, evidence TEXT NOT NULL, judge TEXT NOT NULL,
+        likelihood REAL NOT NULL,
+        PRIMARY KEY (claim, evidence, judge)
+    )
+    """,
 )
-"""
 
 
 class VerdictKey(NamedTuple):
@@ -35,7 +44,7 @@ class VerdictKey(NamedTuple):
 
 
 class VerdictCache:
-    """Verdicts in a SQLite file, or in memory for None. It may be used from any thread."""
+    """Verdicts in a SQLite file, or in memory for None. It may be used from any thread. What was kept first stays."""
 
     def __init__(self, path: Path | None = None) -> None:
         """Open the cache. Raises RunError where the file cannot be one."""
@@ -57,10 +66,24 @@ class VerdictCache:
             return self._connection.execute(where, key).fetchone()
 
     def keep(self, key: VerdictKey, verdict: SupportVerdict, reason: str) -> None:
-        """Keep a verdict; the first one stays."""
+        """Keep a verdict."""
         with self._lock, self._connection:
             self._connection.execute(
                 "INSERT OR IGNORE INTO verdicts VALUES (?, ?, ?, ?, ?)", (*key, verdict, reason)
+            )
+
+    def find_likelihood(self, key: VerdictKey) -> float | None:
+        """How likely support is to a judge that tells so, if it was asked."""
+        where = "SELECT likelihood FROM likelihoods WHERE claim = ? AND evidence = ? AND judge = ?"
+        with self._lock:
+            found = self._connection.execute(where, key).fetchone()
+        return found and found[0]
+
+    def keep_likelihood(self, key: VerdictKey, likelihood: float) -> None:
+        """Keep a likelihood."""
+        with self._lock, self._connection:
+            self._connection.execute(
+                "INSERT OR IGNORE INTO likelihoods VALUES (?, ?, ?, ?)", (*key, likelihood)
             )
 
     def close(self) -> None:
@@ -76,7 +99,8 @@ def _opened(path: Path | None) -> sqlite3.Connection:
     connection = sqlite3.connect(where, timeout=30, check_same_thread=False)
     try:
         with connection:
-            connection.execute(_TABLE)
+            for each in _TABLES:
+                connection.execute(each)
     except sqlite3.Error:
         connection.close()
         raise

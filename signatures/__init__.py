@@ -24,7 +24,7 @@ from signatures.claims import (
 )
 from signatures.classify import ClassifyQuestion, QuestionKind
 from signatures.conclude import Conclude
-from signatures.judge import JudgeSupport, SupportVerdict
+from signatures.judge import AffirmSupport, JudgeSupport, SupportVerdict
 from signatures.leaf import AnalyzeLeaf
 from signatures.plan import Action, Operation, Plan, PlannedStep
 from signatures.refine import Decision, Refine
@@ -32,6 +32,7 @@ from signatures.refine import Decision, Refine
 __all__ = [
     "Act",
     "Action",
+    "AffirmSupport",
     "AnalyzeLeaf",
     "ClaimDigest",
     "ClaimField",

@@ -104,14 +104,16 @@ def respond(
     model: str = "",
     finish_reason: lm15.FinishReason = "stop",
     usage: lm15.Usage | None = None,
+    logprobs: tuple[lm15.TokenLogprob, ...] | None = None,
 ) -> lm15.Response:
-    """A response with usage counted as one token for four characters, rounded up."""
+    """A response with usage counted as one token for four characters, rounded up, unless it is given."""
     return lm15.Response(
         id=None,
         model=model or request.model,
         message=lm15.Message.assistant(text or " "),
         finish_reason=finish_reason,
         usage=usage or measured_usage(request, text),
+        logprobs=logprobs,
     )
 
 

@@ -6,13 +6,14 @@ logged, in memory and, if asked, in a file that survives the process. Running ou
 
 import asyncio
 import json
+import math
 import os
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 import dspy
 from dspy import lm15
@@ -54,7 +55,8 @@ class ScriptExhausted(ModelError):
 class Reply:
     """What the engine does with one request: text (a dict becomes the format asked), or an error.
 
-    `latency` is in seconds. Tokens are counted from the characters unless they are given.
+    `latency` is in seconds. Tokens are counted from the characters unless they are given. `likelihoods` are those of
+    the words that could stand in place of the reply, told where they are asked for.
     """
 
     reply: dict[str, Any] | str = ""
@@ -64,6 +66,7 @@ class Reply:
     retry_after: float | None = None
     input_tokens: int | None = None
     output_tokens: int | None = None
+    likelihoods: Mapping[str, float] | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -106,6 +109,8 @@ class ScriptedEngine:
     makes it unknown. `log_file` gets one JSON line when a
     call starts and one when it ends, written through to the disk.
     """
+
+    supported_params: ClassVar = frozenset(("logprobs", "top_logprobs"))
 
     replies: Sequence[Reply | dict[str, Any] | str] = ()
     rules: Sequence[Rule] = ()
@@ -165,7 +170,13 @@ class ScriptedEngine:
             if reply.output_tokens is None
             else reply.output_tokens,
         )
-        response = respond(request, text, finish_reason=reply.finish_reason, usage=usage)
+        response = respond(
+            request,
+            text,
+            finish_reason=reply.finish_reason,
+            usage=usage,
+            logprobs=_logprobs(request, reply, text),
+        )
         tokens = {
             "input_tokens": usage.input_tokens or 0,
             "output_tokens": usage.output_tokens or 0,
@@ -262,6 +273,22 @@ def _reply(entry: "Reply | dict[str, Any] | str") -> Reply:
     if not isinstance(entry, dict | str):
         raise ValueError(f"a reply is a string or an object, not {entry!r}")
     return Reply(reply=entry)
+
+
+def _logprobs(
+    request: lm15.Request, reply: Reply, text: str
+) -> tuple[lm15.TokenLogprob, ...] | None:
+    """The reply as one token with what could have stood in its place."""
+    if request.config.logprobs is None or reply.likelihoods is None:
+        return None
+    top = {word: math.log(each) for word, each in reply.likelihoods.items() if each > 0}
+    return (
+        lm15.TokenLogprob(
+            text,
+            top.get(text, -math.inf),
+            top=tuple(lm15.TopLogprob(word, each) for word, each in top.items()),
+        ),
+    )
 
 
 def _fault(reply: Reply) -> lm15.LM15Error:

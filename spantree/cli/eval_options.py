@@ -94,6 +94,22 @@ Judge = Annotated[
         show_default="nobody is asked",
     ),
 ]
+JudgeBy = Annotated[
+    str | None,
+    typer.Option(
+        metavar="WAY",
+        help="How it is asked: words (a reason, a verdict) or likelihood (of a yes: small models know it better).",
+        show_default="likelihood for local/..., else words",
+    ),
+]
+JudgeThreshold = Annotated[
+    float | None,
+    typer.Option(
+        metavar="P",
+        help="From which likelihood on a statement counts as supported.",
+        show_default="as calibrated, else 0.5",
+    ),
+]
 JudgeCache = Annotated[
     Path | None,
     typer.Option(

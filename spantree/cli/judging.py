@@ -14,6 +14,7 @@ from spantree.cli.terminal import count
 if TYPE_CHECKING:
     import dspy
 
+    from evals.asking import Asking
     from evals.judging import Judging
     from evals.log import SampleRecord
     from spantree.cli.progress import Watcher
@@ -26,6 +27,7 @@ class ChosenJudge:
     """A judge as it was chosen, and after it was asked what it said."""
 
     lm: "dspy.LM"
+    asking: "Asking"
     cache: Path | None
     limits: Limits
     found: "Judging | None" = None
@@ -35,6 +37,8 @@ class ChosenJudge:
         cls,
         model: str | None,
         *,
+        way: str | None,
+        threshold: float | None,
         cache: Path | None,
         api_base: str | None,
         concurrency: int | None,
@@ -42,7 +46,8 @@ class ChosenJudge:
     ) -> "ChosenJudge | None":
         """The judge of a model, None without one. Raises UserError for an unknown model, or options without a model."""
         if model is None:
-            given = {"--judge-cache": cache, "--api-base": api_base, "--concurrency": concurrency}
+            given = {"--judge-by": way, "--judge-threshold": threshold, "--judge-cache": cache}
+            given |= {"--api-base": api_base, "--concurrency": concurrency}
             given |= {FLAGS[name]: cap for name, cap in caps.items()}
             useless = [name for name, value in given.items() if value is not None]
             if useless:
@@ -51,10 +56,12 @@ class ChosenJudge:
                     hint="name a model that judges: --judge MODEL",
                 )
             return None
+        from evals.judges import asking
         from runtime.models.make import make_lm
 
         limits = Limits.model_validate({**caps, "in_flight": concurrency or WIDTH})
-        return cls(make_lm(model, api_base=api_base), cache, limits)
+        lm = make_lm(model, api_base=api_base)
+        return cls(lm, asking(lm, way, threshold), cache, limits)
 
     def judged(
         self, log: Path, watching: "Watcher"
@@ -68,7 +75,7 @@ class ChosenJudge:
 
             cache = VerdictCache(self.cache or log / "verdicts.db")
             try:
-                judge = Judge(self.lm, cache=cache, limits=self.limits)
+                judge = Judge(self.lm, cache=cache, limits=self.limits, asking=self.asking)
                 width = self.limits.in_flight
                 work = judged(judge, records, width=width, progress=watching.judged)
                 self.found = asyncio.run(work)

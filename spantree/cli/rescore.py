@@ -11,6 +11,8 @@ def rescore(
     set: eval_options.SetOfLog = None,
     tau: eval_options.Tau = 0.5,
     judge: eval_options.Judge = None,
+    judge_by: eval_options.JudgeBy = None,
+    judge_threshold: eval_options.JudgeThreshold = None,
     judge_cache: eval_options.JudgeCache = None,
     api_base: options.ApiBase = None,
     concurrency: eval_options.InFlight = None,
@@ -36,6 +38,7 @@ def rescore(
       spantree rescore logs/samples-extractive-1f0c22ab
       spantree rescore logs/mine --set ./my-set --tau 1.0
       spantree rescore logs/mine --judge openai/gpt-4.1-mini --max-cost 1
+      spantree rescore logs/mine --judge local/qwen2.5-coder-1.5b
     """
     from evals.log import read_log
     from evals.rescoring import rescore as rescored
@@ -47,6 +50,8 @@ def rescore(
 
     asked = ChosenJudge.of(
         judge,
+        way=judge_by,
+        threshold=judge_threshold,
         cache=judge_cache,
         api_base=api_base,
         concurrency=concurrency,

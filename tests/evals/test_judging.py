@@ -290,6 +290,9 @@ def test_the_figures_of_the_embedded_judge_are_of_the_judge_that_there_is() -> N
     assert (name.model, name.version) in MEASURED
     assert "kappa 0.05" in caveat(name)
     assert "0.60" in caveat(name)
+    assert "793 claims" in caveat(name)
+    assert "was not measured" in caveat(name.model_copy(update={"threshold": 0.5}))
+    assert ", by a likelihood of 0.5:" in caveat(name.model_copy(update={"threshold": 0.5}))
     other = caveat(JudgeName(model="openai/x", version="0"))
     assert "openai/x" in other
     assert "was not measured" in other

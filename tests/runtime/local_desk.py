@@ -19,7 +19,8 @@ OVERFLOW = {"code": 400, "type": "exceed_context_size_error", "message": "reques
 class FakeServer:
     """Streams `replies` in order, the last one for ever. `bodies` holds what it was asked.
 
-    A reply is a text, a dict (an error of the server), or a function that is given the body and the callback.
+    A reply is a text, a tuple of tokens with their log probabilities, a dict (an error of the server), or a function
+    that is given the body and the callback.
     """
 
     def __init__(self, replies: Sequence[Any] = ("{}",), finish: str = "stop") -> None:
@@ -46,6 +47,11 @@ class FakeServer:
     def _stream(self, reply: Any, callback: Callable[[dict[str, Any]], bool]) -> Any:
         if isinstance(reply, dict):
             return {"error": reply}
+        if isinstance(reply, tuple):  # of tokens as they are told with their probabilities
+            for token in reply:
+                told = {"delta": {"content": token["token"]}, "logprobs": {"content": [token]}}
+                callback({"choices": [told]})
+            reply = ""
         callback({"choices": [{"delta": {"role": "assistant", "content": None}}]})
         for at in range(0, len(reply), 7):
             if callback({"choices": [{"delta": {"content": reply[at : at + 7]}}]}):

@@ -62,6 +62,21 @@ def test_the_reply_is_counted_by_the_server() -> None:
     assert (usage.input_tokens, usage.output_tokens, usage.cache_read_tokens) == (120, 30, 100)
 
 
+def test_how_likely_the_words_were_is_told_where_it_is_asked() -> None:
+    top = [{"token": "yes", "logprob": -0.5}, {"token": "no", "logprob": -1.0}]
+    engine, server = fake_engine([({"token": "yes", "logprob": -0.5, "top_logprobs": top},)])
+    response = engine.complete(_asked(logprobs=2))
+    assert response.message.text == "yes"
+    assert response.logprobs is not None
+    (token,) = response.logprobs
+    assert (token.token, token.logprob) == ("yes", -0.5)
+    assert [(each.token, each.logprob) for each in token.top] == [("yes", -0.5), ("no", -1.0)]
+    assert server.bodies[0].items() >= {"logprobs": True, "top_logprobs": 2}.items()
+    silent, other = fake_engine(["yes"])
+    assert silent.complete(_asked()).logprobs is None
+    assert not {"logprobs", "top_logprobs"} & other.bodies[0].keys()
+
+
 def test_a_reply_that_was_cut_off_says_so() -> None:
     engine, _ = fake_engine(["cut of"], finish="length")
     assert engine.complete(_asked()).finish_reason == "length"

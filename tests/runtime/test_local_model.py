@@ -17,6 +17,8 @@ import dspy
 import pytest
 from dspy import lm15
 
+from evals.asking import Likelihood
+from evals.judge import Judge
 from programs.leaf import check_leaf
 from runtime.errors import ModelError
 from runtime.models.local.engine import LocalEngine
@@ -84,6 +86,18 @@ def test_a_verdict_is_one_of_the_words(engine: LocalEngine) -> None:
     with dspy.context(lm=engine.lm(), adapter=dspy.JSONAdapter(), trace=None):
         verdict = dspy.Predict(JudgeSupport)(**inputs).verdict
     assert verdict in ("supported", "unsupported", "unclear")
+
+
+def test_a_verdict_has_a_likelihood(engine: LocalEngine) -> None:
+    """From the first word of the reply, whichever it is."""
+    judge = Judge(engine.lm(), asking=Likelihood())
+    found = asyncio.run(judge.judge("The disk of db-1 was full.", ["10:00 db-1 disk full"]))
+    if found.verdict == "unjudged":
+        assert "ParseFailure" in found.reason, "the smallest model may say neither yes nor no"
+        return
+    assert found.likelihood is not None
+    assert 0 < found.likelihood < 1
+    assert found.verdict == ("supported" if found.likelihood >= 0.5 else "unsupported")
 
 
 def test_the_same_request_has_the_same_reply_and_its_prefix_is_known(engine: LocalEngine) -> None:

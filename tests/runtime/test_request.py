@@ -20,6 +20,7 @@ from runtime.models.request import (
 from runtime.models.scripted import ScriptedEngine
 from signatures import (
     Act,
+    AffirmSupport,
     AnalyzeLeaf,
     ClassifyQuestion,
     Conclude,
@@ -35,6 +36,7 @@ from signatures import (
 ADAPTERS = {"json": dspy.JSONAdapter(), "chat": dspy.ChatAdapter()}
 SUITE = (
     Act,
+    AffirmSupport,
     AnalyzeLeaf,
     ClassifyQuestion,
     Conclude,

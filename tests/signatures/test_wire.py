@@ -7,9 +7,17 @@ import pytest
 from pydantic import BaseModel
 
 import signatures
-from signatures import AnalyzeLeaf, ClassifyQuestion, Conclude, JudgeSupport, Plan, Refine
+from signatures import (
+    AffirmSupport,
+    AnalyzeLeaf,
+    ClassifyQuestion,
+    Conclude,
+    JudgeSupport,
+    Plan,
+    Refine,
+)
 
-ALL = [ClassifyQuestion, Plan, Refine, AnalyzeLeaf, Conclude, JudgeSupport]
+ALL = [ClassifyQuestion, Plan, Refine, AnalyzeLeaf, Conclude, JudgeSupport, AffirmSupport]
 
 
 def models_of(signature: type[dspy.Signature]) -> list[type[BaseModel]]:

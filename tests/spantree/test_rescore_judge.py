@@ -94,6 +94,44 @@ def test_the_embedded_judge_is_told_to_be_weak(trains: SmallSet, log: Path) -> N
     assert "0.60" in found
 
 
+def test_a_judge_can_be_asked_for_a_likelihood(trains: SmallSet, log: Path, tmp_path: Path) -> None:
+    """With another threshold nobody is asked again; the log knows by which one it was judged."""
+    path = tmp_path / "judge.json"
+    shares = (0.2, 0.55, 0.9, 0.9, 0.9, 0.9)
+    told = [{"reply": "no", "likelihoods": {"yes": each, "no": 1 - each}} for each in shares]
+    path.write_text(json.dumps({"replies": told}), encoding="utf-8")
+    judged = ("--judge", f"scripted:{path}", "--judge-by", "likelihood")
+    found = typed(trains, log, *judged)
+    assert "unsupported 0.17, 1 of 6 judged statements; 0 unjudged" in found.stdout
+    assert ", by a likelihood of 0.5:" in " ".join(found.stdout.split())
+    again = typed(trains, log, *judged, "--judge-threshold", 0.6)
+    assert "unsupported 0.33, 2 of 6 judged statements" in again.stdout
+    assert "judge, apart from the programs: 0 calls, 0 tokens" in again.stderr
+    named = read_log(log).judge
+    assert named is not None
+    assert named.threshold == 0.6
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("--judge", "extractive", "--judge-by", "votes"), "by 'votes'"),
+        (("--judge", "extractive", "--judge-threshold", 0.4), "has no threshold"),
+        (("--judge", "extractive", "--judge-by", "likelihood", "--judge-threshold", 2), "2 is no"),
+        (("--judge", "extractive", "--judge-by", "likelihood"), "how likely its words are"),
+        (("--judge-by", "likelihood"), "--judge-by: of no use"),
+        (("--judge-threshold", 0.4), "--judge-threshold: of no use"),
+    ],
+)
+def test_a_way_of_asking_that_is_none(
+    trains: SmallSet, log: Path, words: tuple[object, ...], said: str
+) -> None:
+    found = typed(trains, log, *words, status=2)
+    assert said in " ".join(found.stderr.split())
+    assert "next: " in found.stderr
+    assert not (log / "scores.jsonl").exists()
+
+
 def test_limits_are_those_of_the_judge(trains: SmallSet, log: Path, tmp_path: Path) -> None:
     judge = script(tmp_path, *["supported"] * 6)
     found = typed(trains, log, "--judge", judge, "--max-calls", 2, "--concurrency", 1)

@@ -33,7 +33,10 @@ class LocalEngine:
 
     supports_response_schema = True
     supported_params = frozenset(
-        ("response_format", "temperature", "top_p", "top_k", "max_tokens", "seed", "stop")
+        (
+            *("response_format", "temperature", "top_p", "top_k", "max_tokens", "seed", "stop"),
+            *("logprobs", "top_logprobs"),
+        )
     )
     price: Price = FREE
     at_once = 1
@@ -96,6 +99,8 @@ class LocalEngine:
             "seed": config.seed,
             "stop": list(config.stop) or None,
             "grammar": grammar(config.response_format, prompt),
+            "logprobs": None if config.logprobs is None else True,
+            "top_logprobs": config.logprobs,
         }
         return body | {name: value for name, value in given.items() if value is not None}
 
@@ -120,7 +125,13 @@ def _response(request: lm15.Request, reply: Completion) -> lm15.Response:
         cache_read_tokens=reply.cached,
     )
     finish = "length" if reply.finish_reason == "length" else "stop"
-    return respond(request, reply.text, finish_reason=finish, usage=usage)
+    logprobs = tuple(_logprob(each) for each in reply.logprobs) or None
+    return respond(request, reply.text, finish_reason=finish, usage=usage, logprobs=logprobs)
+
+
+def _logprob(told: dict[str, Any]) -> lm15.TokenLogprob:
+    top = (lm15.TopLogprob(each["token"], each["logprob"]) for each in told.get("top_logprobs", ()))
+    return lm15.TokenLogprob(told["token"], told["logprob"], top=tuple(top))
 
 
 def local_engine(name: str) -> LocalEngine:

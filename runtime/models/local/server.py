@@ -53,13 +53,17 @@ class Stopped(Exception):
 
 @dataclass(frozen=True)
 class Completion:
-    """A reply as the server counted it. `cached`: tokens of the prompt that it still knew."""
+    """A reply as the server counted it. `cached`: tokens of the prompt that it still knew.
+
+    `logprobs`: of each token, as the server tells them; empty where they were not asked for.
+    """
 
     text: str
     finish_reason: str
     input_tokens: int | None = None
     output_tokens: int | None = None
     cached: int | None = None
+    logprobs: tuple[dict[str, Any], ...] = ()
 
 
 class LocalModel:
@@ -103,6 +107,7 @@ class _Stream:
     def __init__(self, stop: threading.Event) -> None:
         self._stop = stop
         self._text: list[str] = []
+        self._logprobs: list[dict[str, Any]] = []
         self._finish = ""
         self._usage: dict[str, Any] = {}
         self._error: dict[str, Any] | None = None
@@ -112,6 +117,7 @@ class _Stream:
         self._usage = chunk.get("usage") or self._usage
         for choice in chunk.get("choices") or ():
             self._text.append(choice.get("delta", {}).get("content") or "")
+            self._logprobs += (choice.get("logprobs") or {}).get("content") or ()
             self._finish = choice.get("finish_reason") or self._finish
         return self._stop.is_set()
 
@@ -128,6 +134,7 @@ class _Stream:
             input_tokens=self._usage.get("prompt_tokens"),
             output_tokens=self._usage.get("completion_tokens"),
             cached=details.get("cached_tokens"),
+            logprobs=tuple(self._logprobs),
         )
 
 
