@@ -1,14 +1,15 @@
 """How far a support judge agrees with people, on ExpertQA: claims with the passages that were cited for them.
 
-    python -m benchmarks.judge [--model NAME] [--by words|likelihood] [--limit N] [--longest CHARACTERS] [--cache FILE]
+    python -m benchmarks.judge [--model NAME] [--api-base URL] [--by words|likelihood] [--limit N]
+        [--longest CHARACTERS] [--cache FILE]
 
 People called the support of a claim complete, incomplete or partial: the last two are "unsupported" here, which means
 that a part is not there. A claim is judged with the passages cited for it, and one that is completely supported once
 more with the passages of another question, which do not support it. The data is read from ../shared/data.
 
 A judge that tells likelihoods needs a threshold. It is fitted on the claims of one half of the questions (the highest
-kappa over both kinds of pairs), and the tables are of the other half. Intervals of 95 %: of shares Wilson's, of kappa
-and AUC by drawing the questions again, 2,000 times.
+kappa over both kinds of pairs; the middle one of several), and the tables are of the other half. Intervals of 95 %: of
+shares Wilson's, of kappa and AUC by drawing the questions again, 2,000 times.
 """
 
 import argparse
@@ -23,8 +24,8 @@ from typing import NamedTuple
 
 from benchmarks.support import Pair, pairs
 from evals.agreement import Agreement, agreement
+from evals.asking import EVEN, WAYS, asked_by
 from evals.judge import Judge
-from evals.judges import asking
 from evals.stats import wilson
 from evals.verdict_cache import VerdictCache
 from runtime.limits import Limits
@@ -56,7 +57,7 @@ def main() -> None:
     """Print the tables of agreement."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--model", default="extractive")
-    parser.add_argument("--by", help="words or likelihood")
+    parser.add_argument("--by", choices=WAYS)
     parser.add_argument("--api-base")
     parser.add_argument("--limit", type=int, help="claims, chosen at random")
     parser.add_argument(
@@ -73,7 +74,7 @@ def main() -> None:
     random.Random(0).shuffle(found)
     cache = VerdictCache(chosen.cache)
     lm = make_lm(chosen.model, api_base=chosen.api_base)
-    judge = Judge(lm, cache=cache, limits=Limits(in_flight=8), asking=asking(lm, chosen.by))
+    judge = Judge(lm, cache=cache, limits=Limits(in_flight=8), asking=asked_by(lm, chosen.by))
     said = asyncio.run(judged(judge, found[: chosen.limit]))
     cache.close()
     if judge.name.threshold is None:
@@ -114,16 +115,22 @@ def calibrated(said: Sequence[Judged]) -> None:
     tables(held_out)
     print("\nlikelihood of support, all pairs: share that people call supported")
     for low, high in pairwise(BINS):
-        within = [each for each in said if low <= (each.likelihood or 0.0) < high]
+        within = [
+            each
+            for each in said
+            if each.likelihood is not None
+            and (low <= each.likelihood < high or each.likelihood == high == BINS[-1])
+        ]
         supported = sum(each.people == "supported" for each in within)
         print(f"  {low:.1f} to {high:.1f}: {supported:4d} of {len(within):4d}")
 
 
 def fitted(said: Sequence[Judged]) -> float:
-    """The threshold, in hundredths, with the highest kappa; the middle one of several that follow each other."""
-    kappas = [kappa([each.by(at / 100) for each in said]) for at in range(1, 100)]
-    best = [at for at, each in enumerate(kappas, 1) if each == max(kappas)]
-    return best[len(best) // 2] / 100
+    """The threshold, in hundredths, with the highest kappa; the middle one of several."""
+    kappas = {at: kappa([each.by(at / 100) for each in said]) for at in range(1, 100)}
+    known = {at: each for at, each in kappas.items() if not math.isnan(each)}
+    best = [at for at, each in known.items() if each == max(known.values())]
+    return best[len(best) // 2] / 100 if best else EVEN
 
 
 def tables(said: Sequence[Judged]) -> None:

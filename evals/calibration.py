@@ -25,6 +25,8 @@ class Calibration:
 
 MEASURED: Mapping[tuple[str, str], Calibration] = {
     ("spantree/extractive", "ab1d4d8e69dec7c8"): Calibration(0.05, 0.60, 793),
+    ("local/qwen2.5-coder-1.5b", "ead5c10731945384"): Calibration(0.06, 0.00, 40),
+    ("local/qwen2.5-coder-1.5b", "26b6f5cf7ae9bf6c"): Calibration(0.31, 0.79, 118, 0.48),
 }
 """By model and version, from `benchmarks/judge.py`. A judge with another prompt or settings has to be measured anew."""
 
@@ -36,16 +38,13 @@ THRESHOLDS: Mapping[str, float] = {
 
 def caveat(judge: JudgeName) -> str:
     """What has to be said beside a rate that rests on the verdicts of a judge."""
-    how = "" if judge.threshold is None else f", by a likelihood of {judge.threshold:g}"
-    told = (
-        f"judged by {judge.model}, version {judge.version}{how}: a model's opinion, not the truth"
-    )
+    told = f"judged by {judge}: a model's opinion, not the truth"
     known = MEASURED.get((judge.model, judge.version))
     if known is None or known.threshold != judge.threshold:
         return f"{told}; how far it agrees with people was not measured (benchmarks/judge.py)"
-    weak = "is weak: " if known.same < WEAK else "has a "
+    weak = "weak: " if known.same < WEAK else ""
     return (
-        f"{told}; its agreement with people {weak}kappa {known.same:.2f} on the passages that were cited for a"
+        f"{told}; its agreement with people is {weak}kappa {known.same:.2f} on the passages that were cited for a"
         f" claim, {known.other:.2f} where those of other questions are to be told from them"
         f" ({known.claims:,} claims of ExpertQA)"
     )

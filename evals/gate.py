@@ -45,7 +45,7 @@ def gate(
     if measure.unit == "share" and unchanged(baseline, program):
         verdict, reasons = "pass", ["every answer is the same as in the baseline"]
     elif found.clusters < FEWEST_CLUSTERS:
-        verdict, reasons = "inconclusive", [_too_little(found)]
+        verdict, reasons = "inconclusive", [_too_little(baseline, program, found)]
     elif gain is None and measure.unit != "share" and not found.gained + found.lost:
         verdict, reasons = "pass", [f"not one of {found.pairs} pairs differs"]
     elif verdict == "inconclusive":
@@ -86,7 +86,11 @@ def _verdict(gain: Interval | None, margin: float) -> Verdict:
     return "fail" if gain.high < -margin else "inconclusive"
 
 
-def _too_little(found: Difference) -> str:
+def _too_little(baseline: Contender, program: Contender, found: Difference) -> str:
+    judges = [each.log.judge for each in (baseline, program)]
+    if found.measure == "unsupported" and judges[0] != judges[1]:
+        told = " and ".join(str(each or "nobody") for each in judges)
+        return f"the statements were judged by {told}, whose verdicts are not of one kind"
     if not found.pairs:
         return "no question has a value in both"
     few = f"too few documents: {plural(found.pairs, 'pair')} in {plural(found.clusters, 'cluster')} of documents"

@@ -13,15 +13,16 @@ from typing import Any, NamedTuple
 
 import dspy
 
-from evals.asking import Asking, Judgment, Words
+from evals.asking import Asking, Judgment, Words, no_likelihoods
 from evals.log import JudgeName
 from evals.verdict_cache import VerdictCache, VerdictKey
 from programs.answer import Answer
 from runtime.calls import Caller, CallRecord
 from runtime.claims import Claim
-from runtime.errors import LimitReached, StepError
+from runtime.errors import LimitReached, StepError, Unavailable
 from runtime.ledger import Ledger, Usage
 from runtime.limits import Limits
+from runtime.models.facts import told_parameters
 from runtime.models.request import signature_name
 from runtime.untrusted import neutralized
 
@@ -73,7 +74,7 @@ class Judge:
 
     @property
     def version(self) -> str:
-        """A hash over what is asked beside the claim: what was said to it is not asked for again."""
+        """A hash over what is asked beside the claim, and of whom. What was said to that is remembered."""
         return self.name.version
 
     @property
@@ -96,6 +97,8 @@ class Judge:
         try:
             said = await self._caller.call(self._asking.predictor, inputs, key="/".join(key))
         except (StepError, LimitReached) as error:
+            if self.name.threshold is not None and _refused(error):
+                raise no_likelihoods(self.name.model) from error
             # Not kept: the next evaluation may ask again.
             return Judgment(verdict="unjudged", reason=f"{type(error).__name__}: {error}")
         return self._asking.keep(self._cache, key, said)
@@ -118,14 +121,18 @@ class _Forgetful:
     def settled(self, record: CallRecord) -> None: ...
 
 
+def _refused(error: Exception) -> bool:
+    """Whether a service does not take the wish for log probabilities, which no other claim will mend."""
+    return isinstance(error, Unavailable) and "logprob" in str(error).lower()
+
+
 def _version(asking: Asking, lm: dspy.BaseLM) -> str:
-    """A hash over what a verdict depends on beside its claim: the prompt with its demos, the model, its settings."""
+    """A hash over what a reply depends on beside its claim: the prompt with its demos, the model, its settings."""
     predict: Any = getattr(asking.predictor, "predict", asking.predictor)
-    settings = {name: value for name, value in lm.kwargs.items() if "key" not in name}
     told: list[Any] = [signature_name(predict.signature), predict.signature.instructions, lm.model]
     if asking.adapter:
-        told += asking.adapter.format(predict.signature, [], {"claim": "", "quotes": []})
-    rendered = json.dumps(
-        [told, [dict(each) for each in predict.demos], settings], default=str, sort_keys=True
-    )
+        told += asking.adapter.format(predict.signature, [], {"claim": "c", "quotes": ["q"]})
+        told.append(predict.config)
+    demos = [dict(each) for each in predict.demos]
+    rendered = json.dumps([told, demos, told_parameters(lm)], default=str, sort_keys=True)
     return hashlib.sha256(rendered.encode()).hexdigest()[:16]

@@ -109,6 +109,10 @@ class JudgeName(LogRow):
     version: str
     threshold: float | None = None
 
+    def __str__(self) -> str:
+        how = "" if self.threshold is None else f", by a likelihood of {self.threshold:g}"
+        return f"{self.model}, version {self.version}{how}"
+
 
 class ScoreRow(LogRow):
     """A line of scores.jsonl: the score that stands in for that of a sample's attempt.

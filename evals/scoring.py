@@ -3,9 +3,10 @@
 import shlex
 from collections.abc import Sequence
 
-from evals.judges import LIKELIHOOD, WORDS, default_way
+from evals.asking import LIKELIHOOD, WORDS, default_way
 from evals.log import EvalLog, JudgeName, Scoring
 from runtime.errors import RunError
+from runtime.models.facts import without_prefix
 
 
 def scoring_of(logs: Sequence[EvalLog]) -> Scoring | None:
@@ -46,7 +47,7 @@ def _command(log: EvalLog, made: str, tau: float) -> str:
 
 def _judge(judge: JudgeName) -> list[str]:
     """The options that ask the same judge in the same way."""
-    words = ["--judge", judge.model]
+    words = ["--judge", without_prefix(judge.model)]
     if judge.threshold is not None:
-        return [*words, "--judge-by", LIKELIHOOD, "--judge-threshold", f"{judge.threshold:g}"]
+        return [*words, "--judge-by", LIKELIHOOD, "--judge-threshold", str(judge.threshold)]
     return words if default_way(judge.model) == WORDS else [*words, "--judge-by", WORDS]

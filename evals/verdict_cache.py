@@ -12,22 +12,21 @@ from typing import NamedTuple
 from runtime.errors import RunError
 from signatures import SupportVerdict
 
-_TABLES = (
-    """
-    CREATE TABLE IF NOT EXISTS verdicts (
-        claim TEXT NOT NULL, evidence TEXT NOT NULL, judge TEXT NOT NULL,
-        verdict TEXT NOT NULL, reason TEXT NOT NULL,
-        PRIMARY KEY (claim, evidence, judge)
-    )
-    """,
-    """
-    CREATE TABLE IF NOT EXISTS likelihoods (
-        claim TEXT NOT NULL, evidence TEXT NOT NULL, judge TEXT NOT NULL,
-        likelihood REAL NOT NULL,
-        PRIMARY KEY (claim, evidence, judge)
-    )
-    """,
+_VERDICTS = """
+CREATE TABLE IF NOT EXISTS verdicts (
+    claim TEXT NOT NULL, evidence TEXT NOT NULL, judge TEXT NOT NULL,
+    verdict TEXT NOT NULL, reason TEXT NOT NULL,
+    PRIMARY KEY (claim, evidence, judge)
 )
+"""
+_LIKELIHOODS = """
+CREATE TABLE IF NOT EXISTS likelihoods (
+    claim TEXT NOT NULL, evidence TEXT NOT NULL, judge TEXT NOT NULL,
+    likelihood REAL NOT NULL,
+    PRIMARY KEY (claim, evidence, judge)
+)
+"""
+"""Made when the first one is kept: a file without it may be one that can only be read."""
 
 
 class VerdictKey(NamedTuple):
@@ -75,13 +74,17 @@ class VerdictCache:
     def find_likelihood(self, key: VerdictKey) -> float | None:
         """How likely support is to a judge that tells so, if it was asked."""
         where = "SELECT likelihood FROM likelihoods WHERE claim = ? AND evidence = ? AND judge = ?"
+        made = "SELECT 1 FROM sqlite_master WHERE name = 'likelihoods'"
         with self._lock:
+            if not self._connection.execute(made).fetchone():
+                return None
             found = self._connection.execute(where, key).fetchone()
         return found and found[0]
 
     def keep_likelihood(self, key: VerdictKey, likelihood: float) -> None:
         """Keep a likelihood."""
         with self._lock, self._connection:
+            self._connection.execute(_LIKELIHOODS)
             self._connection.execute(
                 "INSERT OR IGNORE INTO likelihoods VALUES (?, ?, ?, ?)", (*key, likelihood)
             )
@@ -99,8 +102,7 @@ def _opened(path: Path | None) -> sqlite3.Connection:
     connection = sqlite3.connect(where, timeout=30, check_same_thread=False)
     try:
         with connection:
-            for each in _TABLES:
-                connection.execute(each)
+            connection.execute(_VERDICTS)
     except sqlite3.Error:
         connection.close()
         raise

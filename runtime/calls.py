@@ -251,7 +251,7 @@ class Caller:
             lm=attempt.meter.lm, adapter=self._used_adapter(), trace=trace, disable_history=False
         ):
             prediction = await self._timed(job.predictor.acall(**arguments))
-        if attempt.meter.finish_reason == "length":
+        if attempt.meter.finish_reason == "length" and not self._reads_cut_replies():
             raise TruncatedReply("the reply stopped at its length limit")
         if job.check:
             job.check(prediction)
@@ -327,6 +327,10 @@ class Caller:
         if lm.model not in self._prices:
             self._prices[lm.model] = await asyncio.to_thread(price_of, lm)
         return self._prices[lm.model]
+
+    def _reads_cut_replies(self) -> bool:
+        """Whether what an adapter has read of a reply is whole, however the reply goes on."""
+        return getattr(self._used_adapter(), "reads_cut_replies", False)
 
     def _used_adapter(self) -> Any:
         chosen = self._adapter or dspy.settings.adapter or self._default_adapter

@@ -3,9 +3,10 @@
 The adapters insert text verbatim, so a text that contains `[[ ## answer ## ]]` could pose as a field of the prompt, or
 `</spans>` end one where fields are XML. And what stands between the marks of DSPy's custom types
 (`<<CUSTOM-TYPE-START-IDENTIFIER>>`) becomes a part of the message of its own: an image, which the provider of the model
-then fetches from where a document says. A word joiner inside a marker takes its force away and can be taken out
-again, so that a quote still verifies. Nothing else is touched: with anything in between (a space, zero-width or
-bidirectional characters) it is no marker to an adapter.
+then fetches from where a document says. Servers of open models read the tokens of their chat templates
+(`<|im_end|>`, `[INST]`) in any text: a document could end its own turn and begin one of the model. A word joiner inside
+a marker takes its force away and can be taken out again, so that a quote still verifies. Nothing else is touched: with
+anything in between (a space, zero-width or bidirectional characters) it is no marker to anybody.
 """
 
 import re
@@ -32,18 +33,25 @@ def _field_names() -> list[str]:
 
 
 _NAMES = "|".join(_field_names())
-_TAG = re.compile(rf"<(?=/?(?:{_NAMES})>|<CUSTOM-TYPE-)")
-_NEUTRAL_TAG = re.compile(rf"<\u2060(?=/?(?:{_NAMES})>|<CUSTOM-TYPE-)")
+_TURNS = "s|bos|eos|pad|unk|start_of_turn|end_of_turn|tool_call|tool_response"
+_TOOLS = "INST|SYSTEM_PROMPT|AVAILABLE_TOOLS|TOOL_CALLS|TOOL_RESULTS"
+_AFTER = {
+    "<": rf"/?(?:{_NAMES}|{_TURNS})>|<CUSTOM-TYPE-|[|｜][^\s<>]{{1,64}}[|｜]>|</?SYS>>",
+    r"\[": rf"/?(?:{_TOOLS})\]",
+}
+"""What makes a marker of the character before it."""
+_OPENING = re.compile("|".join(f"{mark}(?={rest})" for mark, rest in _AFTER.items()))
+_NEUTRAL_OPENING = re.compile("|".join(f"{mark}\u2060(?={rest})" for mark, rest in _AFTER.items()))
 
 
 def neutralize(text: str) -> str:
-    """The text with field markers made harmless."""
-    return _TAG.sub("<\u2060", text.replace(MARKER, NEUTRAL))
+    """The text with its markers made harmless."""
+    return _OPENING.sub(lambda found: found[0] + "\u2060", text.replace(MARKER, NEUTRAL))
 
 
 def restore(text: str) -> str:
     """The text as it was before `neutralize`."""
-    return _NEUTRAL_TAG.sub("<", text.replace(NEUTRAL, MARKER))
+    return _NEUTRAL_OPENING.sub(lambda found: found[0][0], text.replace(NEUTRAL, MARKER))
 
 
 def neutralized(value: Any) -> Any:

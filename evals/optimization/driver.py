@@ -50,6 +50,7 @@ from evals.tolerance import Tolerance
 from programs.base import Program, run_sync
 from programs.program_state import apply_state
 from runtime.errors import BundleError, ModelError, RunCancelled
+from runtime.models.facts import shown_name
 
 _LOG = "optimizer.log"
 
@@ -105,7 +106,7 @@ def optimize(
         program=program_identity(program),
         teacher=program_identity(teacher) if teacher else None,
         parent=program.bundle,
-        reflection_model=reflection_lm.model.removeprefix("spantree/") if reflection_lm else "",
+        reflection_model=shown_name(reflection_lm),
         reflection_parameters=model_parameters(reflection_lm),
         versions=versions(),
         code=code_hash(),
@@ -268,7 +269,7 @@ class _Work:
             return None
         main = self._teacher.main_lm or dspy.settings.lm
         lms = dict.fromkeys((main, self._teacher.leaf_lm or main))
-        named = " and ".join(each.model.removeprefix("spantree/") for each in lms)
+        named = " and ".join(map(shown_name, lms))
         made = Trainee(self._teacher.deepcopy(), self._training, teacher=named)
         made.searches = True
         return made

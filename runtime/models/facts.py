@@ -4,8 +4,8 @@ from typing import Any
 
 import dspy
 
-_OURS = "spantree/"
-"""Before the names of embedded engines, since DSPy wants a provider."""
+from runtime.models.price import EMBEDDED
+
 _SECRETS = ("key", "token", "secret", "password", "credential", "header")
 """What the name of a parameter has in it that may hold one. Better too many than one too few."""
 _NO_SECRETS = ("max_tokens", "max_completion_tokens")
@@ -14,7 +14,12 @@ _NO_SECRETS = ("max_tokens", "max_completion_tokens")
 
 def shown_name(lm: dspy.BaseLM | None) -> str:
     """The name of a model as users give it; empty for none."""
-    return "" if lm is None else lm.model.removeprefix(_OURS)
+    return "" if lm is None else without_prefix(lm.model)
+
+
+def without_prefix(model: str) -> str:
+    """The name that DSPy has of a model as users give it."""
+    return model.removeprefix(EMBEDDED)
 
 
 def told_parameters(lm: dspy.BaseLM | None) -> dict[str, Any]:

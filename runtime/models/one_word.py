@@ -9,12 +9,17 @@ from typing import Any, get_args
 import dspy
 from dspy.utils.exceptions import AdapterParseError
 
+_AROUND = " \t\r\n\"'`*.,:;!\u2581\u0120"
+"""What may stand around a word: punctuation, and what tokenizers write for a space."""
+
 
 class OneWordAdapter(dspy.Adapter):
     """For signatures with one output, a `Literal` of words. What it asks is in the description of that output.
 
-    Raises AdapterParseError for a reply that does not begin with one of the words, in any case.
+    A reply is its first word, in any case: it may be cut off after it. Raises AdapterParseError for any other one.
     """
+
+    reads_cut_replies = True
 
     def format_system_message(self, signature: Any) -> str:
         return signature.instructions
@@ -38,13 +43,21 @@ class OneWordAdapter(dspy.Adapter):
 
     def parse(self, signature: Any, completion: str) -> dict[str, Any]:
         name, output = _output(signature)
-        first = completion.split(maxsplit=1)[:1]
-        word = first[0].strip("\"'`*.,:;!").casefold() if first else ""
-        if word not in get_args(output.annotation):
+        words = get_args(output.annotation)
+        word = first_word(completion)
+        if word not in words:
             raise AdapterParseError(
-                adapter_name=type(self).__name__, signature=signature, lm_response=completion
+                adapter_name=type(self).__name__,
+                signature=signature,
+                lm_response=completion,
+                message=f"Answer with one word alone: {' or '.join(words)}",
             )
         return {name: word}
+
+
+def first_word(text: str) -> str:
+    """The first word of a reply or of a token, in lower case, without what stands around it; empty without one."""
+    return "".join(text.strip(_AROUND).split(maxsplit=1)[:1]).strip(_AROUND).casefold()
 
 
 def _output(signature: Any) -> tuple[str, Any]:

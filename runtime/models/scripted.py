@@ -56,7 +56,7 @@ class Reply:
     """What the engine does with one request: text (a dict becomes the format asked), or an error.
 
     `latency` is in seconds. Tokens are counted from the characters unless they are given. `likelihoods` are those of
-    the words that could stand in place of the reply, told where they are asked for.
+    the words that could stand in place of the reply, told where they are asked for; `message` is what an error says.
     """
 
     reply: dict[str, Any] | str = ""
@@ -67,6 +67,7 @@ class Reply:
     input_tokens: int | None = None
     output_tokens: int | None = None
     likelihoods: Mapping[str, float] | None = None
+    message: str = ""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -293,4 +294,5 @@ def _logprobs(
 
 def _fault(reply: Reply) -> lm15.LM15Error:
     kind = _FAULTS[reply.error or "server"]
-    return kind(f"scripted {reply.error}", provider="scripted", retry_after=reply.retry_after)
+    told = reply.message or f"scripted {reply.error}"
+    return kind(told, provider="scripted", retry_after=reply.retry_after)

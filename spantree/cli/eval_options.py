@@ -106,6 +106,8 @@ JudgeThreshold = Annotated[
     float | None,
     typer.Option(
         metavar="P",
+        min=0.0,
+        max=1.0,
         help="From which likelihood on a statement counts as supported.",
         show_default="as calibrated, else 0.5",
     ),

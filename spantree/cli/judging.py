@@ -56,12 +56,12 @@ class ChosenJudge:
                     hint="name a model that judges: --judge MODEL",
                 )
             return None
-        from evals.judges import asking
+        from evals.asking import asked_by
         from runtime.models.make import make_lm
 
         limits = Limits.model_validate({**caps, "in_flight": concurrency or WIDTH})
         lm = make_lm(model, api_base=api_base)
-        return cls(lm, asking(lm, way, threshold), cache, limits)
+        return cls(lm, asked_by(lm, way, threshold), cache, limits)
 
     def judged(
         self, log: Path, watching: "Watcher"

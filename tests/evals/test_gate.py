@@ -7,9 +7,9 @@ import pytest
 
 from evals.contenders import contenders
 from evals.gate import Gate, gate
-from evals.log import read_log
+from evals.log import JudgeName, read_log
 from evals.measures import measure
-from tests.evals.duel import ERROR, Told, duel, numbered
+from tests.evals.duel import ERROR, Told, duel, numbered, rescored
 
 
 def gated(
@@ -194,3 +194,18 @@ def test_costs_that_vary_fail_beyond_the_margin(tmp_path: Path) -> None:
 @pytest.mark.parametrize("metric", ["evidence_recall", "citation_precision", "unsupported"])
 def test_any_metric_can_be_gated(tmp_path: Path, metric: str) -> None:
     assert gated(tmp_path, [1, 0] * 10, [0, 1] * 10, 0.05, metric).difference.measure == metric
+
+
+def test_other_judges_give_no_verdict_and_are_named(tmp_path: Path) -> None:
+    """Also the same model by another likelihood: what it calls unsupported is another thing."""
+    told: dict[str, Sequence[Told]] = {"before": [1] * 10, "after": [1] * 9 + [0]}
+    by = [JudgeName(model="local/x", version="0", threshold=each) for each in (0.5, 0.6)]
+    first, second = (
+        contenders([rescored(duel(tmp_path / name, {name: numbered(*said)}), judge=judge)])[0]
+        for (name, said), judge in zip(told.items(), by, strict=True)
+    )
+    found = gate(first, second, measure("unsupported"), 0.02)
+    assert found.verdict == "inconclusive"
+    assert (
+        "by a likelihood of 0.5 and local/x, version 0, by a likelihood of 0.6" in found.reasons[0]
+    )

@@ -1,24 +1,25 @@
 """The support judge: three words or a likelihood, one retry, a cache, a meter, and a measure of its agreement."""
 
 import asyncio
+import sqlite3
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from evals.agreement import UNJUDGED, agreement
-from evals.asking import Likelihood
+from evals.asking import Likelihood, asked_by
 from evals.judge import Judge, Judgment
-from evals.judges import asking
 from evals.metrics import Ratio
 from evals.verdict_cache import VerdictCache
-from runtime.errors import LimitsError, ModelError, UserError
+from runtime.errors import ModelError, UserError
 from runtime.limits import Limits
 from runtime.models.make import make_lm
 from runtime.models.request import PromptRequest
 from runtime.models.scripted import Reply, ScriptedEngine
 from tests.evals.samples import answer, citation, claim
 
+_TABLES = "SELECT name FROM sqlite_master WHERE type = 'table'"
 CLAIM, QUOTES = "Pump A ran for 7 hours.", ["Pump A ran for 7 hours on Monday."]
 YES = {"reason": "It says so.", "verdict": "supported"}
 
@@ -133,7 +134,7 @@ def test_a_verdict_can_rest_on_a_likelihood(threshold: float, verdict: str) -> N
     judge = Judge(likely(0.6).lm(), asking=Likelihood(threshold))
     found = asked(judge)
     assert (found.verdict, found.likelihood) == (verdict, pytest.approx(0.6))
-    assert found.reason == f"yes has a likelihood of 0.60, and {threshold:g} counts as support"
+    assert found.reason == f"yes has a likelihood of 0.600, and {threshold:g} counts as support"
     assert judge.name.threshold == threshold
 
 
@@ -166,15 +167,65 @@ def test_what_was_said_in_words_is_no_likelihood() -> None:
 
 def test_a_model_that_tells_no_likelihood_cannot_be_asked_for_it() -> None:
     """No thousand unjudged claims, and no verdict by the word alone."""
-    with pytest.raises(ModelError, match="how likely its words are") as caught:
-        asked(Judge(saying("yes").lm(), asking=Likelihood()))
-    assert "verdict in words" in (caught.value.hint or "")
+    word_alone = ScriptedEngine([Reply(reply="yes", likelihoods={})])
+    for engine in (saying("yes"), word_alone):
+        with pytest.raises(ModelError, match="how likely its words are") as caught:
+            asked(Judge(engine.lm(), asking=Likelihood()))
+        assert "verdict in words" in (caught.value.hint or "")
+
+
+def test_a_service_that_refuses_to_tell_it_stops_the_judge() -> None:
+    """Gemini and OpenAI's thinking models take the wish for an invalid request; any other one says nothing of it."""
+    refusing = ScriptedEngine([Reply(error="invalid", message="Unsupported parameter: 'logprobs'")])
+    with pytest.raises(ModelError, match="spantree/scripted does not tell how likely"):
+        asked(Judge(refusing.lm(), asking=Likelihood()))
+    assert len(refusing.log) == 1
+    other = ScriptedEngine([Reply(error="invalid")])
+    assert asked(Judge(other.lm(), asking=Likelihood())).verdict == "unjudged"
+
+
+def test_what_cannot_be_read_is_unjudged_and_the_next_claim_is_asked() -> None:
+    engine = ScriptedEngine(
+        [
+            Reply(reply="yes", likelihoods={"oui": 0.5, "non": 0.5}),
+            Reply(reply="yes", likelihoods={"yes": 0.9}),
+        ]
+    )
+    judge = Judge(engine.lm(), asking=Likelihood())
+    found = asked(judge)
+    assert (found.verdict, found.reason) == ("unjudged", "UnreadableLikelihood: yes")
+    assert asked(judge, text="Pump B ran.").verdict == "supported"
+
+
+def test_a_reply_that_goes_on_is_read_by_its_beginning() -> None:
+    """It costs no more than a few tokens: what follows the word is not read."""
+    engine = ScriptedEngine(
+        [Reply(reply="no", finish_reason="length", likelihoods={"yes": 0.2, "no": 0.8})]
+    )
+    assert asked(Judge(engine.lm(), asking=Likelihood())).verdict == "unsupported"
+    cut = ScriptedEngine([Reply(reply="Well,", finish_reason="length")])
+    assert "TruncatedReply" in asked(Judge(cut.lm(), asking=Likelihood())).reason
+
+
+def test_a_file_of_verdicts_that_can_only_be_read_is_one(tmp_path: Path) -> None:
+    """Also one from before there were likelihoods."""
+    path = tmp_path / "verdicts.db"
+    cache = VerdictCache(path)
+    asked(Judge(saying(YES).lm(), cache=cache))
+    cache.close()
+    with sqlite3.connect(path) as tables:
+        assert [name for (name,) in tables.execute(_TABLES)] == ["verdicts"]
+    tables.close()
+    shared = VerdictCache(path)
+    assert asked(Judge(saying().lm(), cache=shared)).cached
+    assert asked(Judge(likely(0.9).lm(), cache=shared, asking=Likelihood())).likelihood
+    shared.close()
 
 
 def test_a_reply_that_is_neither_yes_nor_no_is_asked_for_once_more() -> None:
     engine = ScriptedEngine(["Perhaps.", Reply(reply="no", likelihoods={"yes": 0.2, "no": 0.8})])
     assert asked(Judge(engine.lm(), asking=Likelihood())).verdict == "unsupported"
-    assert "Retry feedback: " in engine.log[1].prompt
+    assert "Retry feedback: Answer with one word alone: yes or no." in engine.log[1].prompt
     given_up = asked(Judge(saying("Perhaps.", "?").lm(), asking=Likelihood()))
     assert given_up.verdict == "unjudged"
     assert "ParseFailure" in given_up.reason
@@ -182,24 +233,24 @@ def test_a_reply_that_is_neither_yes_nor_no_is_asked_for_once_more() -> None:
 
 def test_a_threshold_is_a_likelihood() -> None:
     for wrong in (-0.1, 1.1, float("nan")):
-        with pytest.raises(LimitsError):
+        with pytest.raises(UserError):
             Likelihood(wrong)
 
 
 def test_local_models_are_asked_for_a_likelihood_and_others_for_words() -> None:
     local, hosted = likely().lm("local/x.gguf"), likely().lm("openai/x")
-    assert asking(local).threshold == 0.5
-    assert asking(hosted).threshold is None
-    assert asking(hosted, "likelihood", 0.7).threshold == 0.7
-    assert asking(local, "words").threshold is None
+    assert asked_by(local).threshold == 0.5
+    assert asked_by(hosted).threshold is None
+    assert asked_by(hosted, "likelihood", 0.7).threshold == 0.7
+    assert asked_by(local, "words").threshold is None
     for wrong in (("words", 0.7), ("votes", None)):
         with pytest.raises(UserError):
-            asking(hosted, *wrong)
+            asked_by(hosted, *wrong)
 
 
 def test_a_model_that_is_known_to_tell_none_is_not_asked() -> None:
     with pytest.raises(ModelError, match="how likely its words are"):
-        asking(make_lm("extractive"), "likelihood")
+        asked_by(make_lm("extractive"), "likelihood")
 
 
 def test_a_quote_cannot_pose_as_a_part_of_a_plain_prompt() -> None:

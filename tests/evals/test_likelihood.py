@@ -41,9 +41,26 @@ def test_the_word_that_was_chosen_counts_where_it_is_not_told_again() -> None:
     assert likelihood([place], "yes", "no") == pytest.approx(0.75)
 
 
-@pytest.mark.parametrize("texts", [(), ("maybe",), ("\n", " "), ("yesterday",)])
-def test_where_no_token_begins_an_answer_there_is_none(texts: tuple[str, ...]) -> None:
+@pytest.mark.parametrize(
+    "chosen", ["yes", " Yes.", "YES!", "\u2581yes", "\u0120yes", '"ye', "**Yes", "yes, all"]
+)
+def test_a_token_is_read_however_it_is_written(chosen: str) -> None:
+    place = {**token("no", no=0.25), "token": chosen, "logprob": math.log(0.75)}
+    assert likelihood([place], "yes", "no") == pytest.approx(0.75)
+
+
+@pytest.mark.parametrize(
+    "texts", [(), ("maybe",), ("\n", " "), ("yesterday",), ("Hmm", " no", "yes")]
+)
+def test_where_the_first_word_is_no_answer_there_is_none(texts: tuple[str, ...]) -> None:
+    """Whatever follows: what a model thinks aloud has answers of all kinds in it."""
     assert likelihood([token(each, yes=0.5) for each in texts], "yes", "no") is None
+
+
+def test_a_word_alone_has_no_likelihood() -> None:
+    """Some services tell the probability of the chosen token and nothing beside it."""
+    assert likelihood([{"token": "yes", "logprob": -0.7}], "yes", "no") is None
+    assert likelihood([{"token": "yes", "logprob": -0.7, "top_logprobs": []}], "yes", "no") is None
 
 
 @given(st.sampled_from(["yes", "no", " Yes", "N"]), SHARES, SHARES, st.booleans())

@@ -6,32 +6,12 @@ import pytest
 
 from evals.compare import compare
 from evals.contenders import contenders
-from evals.log import SAMPLES, SCORES, EvalLog, ScoreRow, Scoring, line_of, read_log
+from evals.log import SAMPLES, EvalLog, JudgeName, Scoring, read_log
 from evals.measures import measure
-from evals.metrics import Ratio
 from evals.results import results
 from evals.scoring import scoring_of
 from runtime.errors import RunError
-from tests.evals.duel import duel, numbered
-
-
-def rescored(log: EvalLog, *, tau: float = 0.5, set_version: str = "", only: int = 999) -> EvalLog:
-    """The log with scores that stand in for those of its first samples."""
-    rows = []
-    for record in log.records[:only]:
-        assert record.score is not None
-        score = record.score.model_copy(update={"tau": tau, "evidence_recall": Ratio(0, 1)})
-        row = ScoreRow(
-            program=record.program,
-            question_id=record.question_id,
-            epoch=record.epoch,
-            attempt=record.attempt,
-            score=score,
-            set_version=set_version,
-        )
-        rows.append(line_of(row))
-    (log.folder / SCORES).write_bytes(b"".join(rows))
-    return read_log(log.folder)
+from tests.evals.duel import duel, numbered, rescored
 
 
 @pytest.fixture
@@ -49,6 +29,26 @@ def test_another_tau_is_refused_with_the_command_that_mends_it(
     assert refused.value.hint == f"spantree rescore {two.folder} --tau 0.9"
     assert scoring_of([read_log(one.folder), rescored(two, tau=0.9)]) == Scoring(0.9, "v1")
     contenders([read_log(one.folder), read_log(two.folder)])
+
+
+@pytest.mark.parametrize(
+    ("judge", "words"),
+    [
+        (JudgeName(model="spantree/extractive", version="0"), "--judge extractive"),
+        (JudgeName(model="local/x.gguf", version="0"), "--judge local/x.gguf --judge-by words"),
+        (
+            JudgeName(model="local/x.gguf", version="0", threshold=0.123456789),
+            "--judge local/x.gguf --judge-by likelihood --judge-threshold 0.123456789",
+        ),
+    ],
+)
+def test_the_command_asks_the_same_judge_in_the_same_way(
+    pair: tuple[EvalLog, EvalLog], judge: JudgeName, words: str
+) -> None:
+    one, two = pair
+    with pytest.raises(RunError) as refused:
+        contenders([rescored(one, tau=0.9), rescored(two, judge=judge)])
+    assert refused.value.hint == f"spantree rescore {two.folder} --tau 0.9 {words}"
 
 
 def test_mended_gold_is_refused_until_both_have_it(pair: tuple[EvalLog, EvalLog]) -> None:

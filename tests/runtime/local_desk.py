@@ -67,12 +67,16 @@ class FakeServer:
 
 
 def fake_engine(
-    replies: Sequence[Any] = ("{}",), finish: str = "stop", settings: Settings | None = None
+    replies: Sequence[Any] = ("{}",),
+    finish: str = "stop",
+    settings: Settings | None = None,
+    name: str = "",
 ) -> tuple[LocalEngine, FakeServer]:
     """An engine over a fake server, and the server."""
     server = FakeServer(replies, finish)
     pool = Pool(lambda weights, settings: server)
-    return LocalEngine(pool.model(Path("/models/x.gguf"), settings or Settings())), server
+    model = pool.model(Path("/models/x.gguf"), settings or Settings())
+    return LocalEngine(model, name), server
 
 
 def span(text: str, span_id: str = "0a1b2c3d4e5f") -> EvidenceSpan:

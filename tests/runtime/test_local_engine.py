@@ -72,6 +72,9 @@ def test_how_likely_the_words_were_is_told_where_it_is_asked() -> None:
     assert (token.token, token.logprob) == ("yes", -0.5)
     assert [(each.token, each.logprob) for each in token.top] == [("yes", -0.5), ("no", -1.0)]
     assert server.bodies[0].items() >= {"logprobs": True, "top_logprobs": 2}.items()
+    thought = {"token": "", "logprob": -0.1}
+    thinking, _ = fake_engine([(thought, {"token": "yes", "logprob": -0.5, "top_logprobs": top})])
+    assert len(thinking.complete(_asked(logprobs=2)).logprobs or ()) == 1, "of what is said alone"
     silent, other = fake_engine(["yes"])
     assert silent.complete(_asked()).logprobs is None
     assert not {"logprobs", "top_logprobs"} & other.bodies[0].keys()

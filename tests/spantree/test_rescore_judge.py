@@ -117,7 +117,6 @@ def test_a_judge_can_be_asked_for_a_likelihood(trains: SmallSet, log: Path, tmp_
     [
         (("--judge", "extractive", "--judge-by", "votes"), "by 'votes'"),
         (("--judge", "extractive", "--judge-threshold", 0.4), "has no threshold"),
-        (("--judge", "extractive", "--judge-by", "likelihood", "--judge-threshold", 2), "2 is no"),
         (("--judge", "extractive", "--judge-by", "likelihood"), "how likely its words are"),
         (("--judge-by", "likelihood"), "--judge-by: of no use"),
         (("--judge-threshold", 0.4), "--judge-threshold: of no use"),

@@ -116,8 +116,10 @@ class _Stream:
         self._error = chunk.get("error") or self._error
         self._usage = chunk.get("usage") or self._usage
         for choice in chunk.get("choices") or ():
-            self._text.append(choice.get("delta", {}).get("content") or "")
-            self._logprobs += (choice.get("logprobs") or {}).get("content") or ()
+            said = choice.get("delta", {}).get("content")
+            if said:  # not what it thinks aloud, which comes under another name
+                self._text.append(said)
+                self._logprobs += (choice.get("logprobs") or {}).get("content") or ()
             self._finish = choice.get("finish_reason") or self._finish
         return self._stop.is_set()
 
