@@ -209,7 +209,8 @@ class _Work:
                 return future.result()
             except KeyboardInterrupt:
                 self._training.purse.stop()
-                return future.result()
+                future.result()
+                return "interrupted"  # also if it had just ended: nothing else begins
 
     def _guarded(self) -> Stopped:
         lm = self._program.main_lm or dspy.settings.lm

@@ -24,6 +24,7 @@ from evals.log import LogRow, line_of
 from evals.optimization.halt import Halt, no_exceptions
 from runtime.errors import ModelError, StepError
 from runtime.ledger import Usage
+from runtime.models.facts import shown_name
 from runtime.models.failures import translated
 from runtime.models.meter import Meter, estimated_tokens
 from runtime.models.request import PromptRequest, respond
@@ -101,7 +102,7 @@ class ReflectionEngine:
         if "max_completion_tokens" in settings:  # what DSPy makes of max_tokens for some models
             settings["max_tokens"] = settings.pop("max_completion_tokens")
         return dspy.LM(
-            f"spantree/reflection/{self._lm.model.removeprefix('spantree/')}",
+            f"spantree/reflection/{shown_name(self._lm)}",
             engine=self,
             num_retries=0,
             cache=False,

@@ -5,6 +5,7 @@ import json
 import os
 import shutil
 import signal
+import time
 from collections.abc import Awaitable
 from pathlib import Path
 from typing import Any
@@ -187,6 +188,7 @@ def test_an_interrupt_keeps_the_best_candidate_and_goes_on_later(
     def interrupt(moment: Moment) -> None:
         if moment.phase == "search" and moment.rollouts == 6:
             os.kill(os.getpid(), signal.SIGINT)
+            time.sleep(0.3)  # until the main thread has it
 
     stopped = room.optimize(plan, tmp_path / "out", listener=interrupt)
     assert stopped.stopped == "interrupted"
@@ -196,6 +198,31 @@ def test_an_interrupt_keeps_the_best_candidate_and_goes_on_later(
     assert told(room.optimize(plan, tmp_path / "out")) == told(
         room.optimize(plan, tmp_path / "whole")
     )
+
+
+def test_an_interrupt_at_the_last_moment_of_a_search_is_one(
+    room: Classroom, tmp_path: Path
+) -> None:
+    """The search may have ended before the main thread has it: the comparison does not begin all the same."""
+    plan = room.plan("bootstrap", test_limit=1)
+    searched: list[Moment] = []
+
+    def count(moment: Moment) -> None:
+        if moment.phase != "test":
+            searched.append(moment)
+
+    room.optimize(plan, tmp_path / "whole", listener=count)
+    last = len(searched)
+    searched.clear()
+
+    def interrupt(moment: Moment) -> None:
+        count(moment)
+        if len(searched) == last:
+            os.kill(os.getpid(), signal.SIGINT)
+
+    stopped = room.optimize(plan, tmp_path / "out", listener=interrupt)
+    assert (stopped.stopped, stopped.test) == ("interrupted", None)
+    assert room.optimize(plan, tmp_path / "out").test is not None
 
 
 def test_what_has_stopped_starts_nothing() -> None:
