@@ -22,12 +22,12 @@ COLUMNS = (
 def row_of(found: "Difference") -> tuple[str, ...]:
     """The cells of one difference."""
     from evals.measures import MEASURES
-    from evals.numerals import NONE, compact, probability, share, signed
+    from evals.numerals import NONE, probability, share, signed
 
     measure = MEASURES.get(found.measure)
     title = measure.title if measure else found.measure
     shares = measure is None or measure.unit == "share"
-    plain, change = (share, signed) if shares else (compact, _change)
+    plain, change = (share, signed) if shares else (_amount, _change)
     interval = NONE
     if found.interval is not None:
         interval = f"[{change(found.interval.low)}, {change(found.interval.high)}]"
@@ -43,7 +43,18 @@ def row_of(found: "Difference") -> tuple[str, ...]:
     )
 
 
-def _change(value: float | None) -> str:
+def _amount(value: float | None) -> str:
     from evals.numerals import compact
 
-    return f"+{compact(value)}" if value and value > 0 else compact(value)
+    return compact(_short(value))
+
+
+def _change(value: float | None) -> str:
+    from evals.numerals import changed
+
+    return changed(_short(value))
+
+
+def _short(value: float | None) -> float | None:
+    """A number with three decimals at most, unless it is smaller: the row has to fit into 80 columns."""
+    return value and (round(value, 3) or value)
